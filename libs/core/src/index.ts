@@ -1,1 +1,1 @@
-export {};
+export * from './session/state.ts';

@@ -1,1 +1,12 @@
-export {};
+export * from './topic.ts';
+export * from './clock.ts';
+export * from './logger.ts';
+export * from './blob-store.ts';
+export * from './key-service.ts';
+export * from './workers.ts';
+export * from './live-bus.ts';
+export * from './hand.ts';
+export * from './sandbox-provider.ts';
+export * from './web.ts';
+export * from './model.ts';
+export * from './session-log.ts';

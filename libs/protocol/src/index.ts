@@ -1,1 +1,16 @@
-export {};
+export * from './ids.ts';
+export * from './record.ts';
+export * from './commit.ts';
+export * from './topics.ts';
+export * from './session-command.ts';
+export * from './session-event.ts';
+export * from './error-codes.ts';
+export * from './http/metadata.ts';
+export * from './http/paging.ts';
+export * from './http/errors.ts';
+export * from './http/tools.ts';
+export * from './http/agents.ts';
+export * from './http/environments.ts';
+export * from './http/sessions.ts';
+export * from './http/threads.ts';
+export * from './http/events.ts';

@@ -1,0 +1,12 @@
+/**
+ * Bytes under a key, for what a commit cannot hold (L10).
+ *
+ * - `put` is durable when it resolves; the same key again with the same bytes changes nothing.
+ * - `get` answers null for a key that is not there.
+ * - `deletePrefix` removes every key that starts with the prefix, resolves also when there was none, and may be repeated.
+ */
+export interface BlobStore {
+  put(key: string, bytes: Uint8Array): Promise<void>;
+  get(key: string): Promise<Uint8Array | null>;
+  deletePrefix(prefix: string): Promise<void>;
+}
