@@ -1,0 +1,73 @@
+/**
+ * Content blocks of messages and tool results. They are strict because clients write them too: a field we do not know is
+ * refused, not dropped. Base64 data is not checked here; a pattern over 30 MB would cost more than it finds.
+ */
+import { z } from 'zod';
+
+export const textBlockSchema = z.strictObject({ type: z.literal('text'), text: z.string() });
+export type TextBlock = z.infer<typeof textBlockSchema>;
+
+const urlSourceSchema = z.strictObject({ type: z.literal('url'), url: z.string() });
+const fileSourceSchema = z.strictObject({ type: z.literal('file'), file_id: z.string() });
+const base64SourceSchema = z.strictObject({ type: z.literal('base64'), data: z.string(), media_type: z.string() });
+const plainTextSourceSchema = z.strictObject({
+  type: z.literal('text'),
+  data: z.string(),
+  media_type: z.literal('text/plain'),
+});
+
+export const imageBlockSchema = z.strictObject({
+  type: z.literal('image'),
+  source: z.discriminatedUnion('type', [base64SourceSchema, urlSourceSchema, fileSourceSchema]),
+});
+export type ImageBlock = z.infer<typeof imageBlockSchema>;
+
+export const documentBlockSchema = z.strictObject({
+  type: z.literal('document'),
+  source: z.discriminatedUnion('type', [base64SourceSchema, plainTextSourceSchema, urlSourceSchema, fileSourceSchema]),
+  title: z.string().nullish(),
+  context: z.string().nullish(),
+});
+export type DocumentBlock = z.infer<typeof documentBlockSchema>;
+
+export const searchResultBlockSchema = z.strictObject({
+  type: z.literal('search_result'),
+  source: z.string(),
+  title: z.string(),
+  content: z.array(textBlockSchema),
+  citations: z.strictObject({ enabled: z.boolean() }),
+});
+export type SearchResultBlock = z.infer<typeof searchResultBlockSchema>;
+
+/** Content that the provider withheld; the server emits it, a client may not send it. */
+export const redactedBlockSchema = z.strictObject({ type: z.literal('redacted') });
+export type RedactedBlock = z.infer<typeof redactedBlockSchema>;
+
+/** What a client may put into a message. */
+export const messageContentSchema = z.discriminatedUnion('type', [
+  textBlockSchema,
+  imageBlockSchema,
+  documentBlockSchema,
+]);
+export type MessageContent = z.infer<typeof messageContentSchema>;
+
+/** What a system message holds: text alone. */
+export const systemContentSchema = textBlockSchema;
+export type SystemContent = z.infer<typeof systemContentSchema>;
+
+/** What a message holds when it is read: a user's, or one between threads. */
+export const messageBlockSchema = z.discriminatedUnion('type', [...messageContentSchema.options, redactedBlockSchema]);
+export type MessageBlock = z.infer<typeof messageBlockSchema>;
+
+/** What the model itself writes. */
+export const agentBlockSchema = z.discriminatedUnion('type', [textBlockSchema, redactedBlockSchema]);
+export type AgentBlock = z.infer<typeof agentBlockSchema>;
+
+/** What a tool's result holds, whoever ran the tool. */
+export const toolResultContentSchema = z.discriminatedUnion('type', [
+  textBlockSchema,
+  imageBlockSchema,
+  documentBlockSchema,
+  searchResultBlockSchema,
+]);
+export type ToolResultContent = z.infer<typeof toolResultContentSchema>;
