@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { characters } from './characters.ts';
 import { metadataPatchSchema, metadataSchema } from './metadata.ts';
 import { pageOf } from './paging.ts';
+import { addProblems, type Problem } from './problem.ts';
 
 /** In the order in which packages are installed. */
 export const packageManagers = ['apt', 'cargo', 'gem', 'go', 'npm', 'pip'] as const;
@@ -124,14 +125,26 @@ const scopeSchema = z
   .enum(['organization', 'account'])
   .refine((scope) => scope !== 'account', "'account' is not supported; use 'organization'");
 
+/** Packages come from registries, which a limited network has to open. Request and response forms both fit. */
+export function environmentProblems(config: EnvironmentConfigParams | null | undefined): Problem[] {
+  if (config?.type !== 'cloud' || config.networking?.type !== 'limited') return [];
+  if (config.networking.allow_package_managers === true) return [];
+  const packages = config.packages;
+  if (!packageManagers.some((manager) => (packages?.[manager] ?? []).length > 0)) return [];
+  const path = ['config', 'networking', 'allow_package_managers'];
+  return [{ path, message: 'must be true when packages are given in a limited network' }];
+}
+
 /** Body of `POST /v1/environments`. */
-export const createEnvironmentBodySchema = z.strictObject({
-  name: nameSchema,
-  description: descriptionSchema.nullish(),
-  config: environmentConfigParamsSchema.nullish(),
-  metadata: metadataSchema.optional(),
-  scope: scopeSchema.nullish(),
-});
+export const createEnvironmentBodySchema = z
+  .strictObject({
+    name: nameSchema,
+    description: descriptionSchema.nullish(),
+    config: environmentConfigParamsSchema.nullish(),
+    metadata: metadataSchema.optional(),
+    scope: scopeSchema.nullish(),
+  })
+  .superRefine(({ config }, ctx) => addProblems(ctx, environmentProblems(config)));
 export type CreateEnvironmentBody = z.infer<typeof createEnvironmentBodySchema>;
 
 /** Body of `POST /v1/environments/{environment_id}`; rules between fields are checked on the result. */

@@ -46,6 +46,11 @@ export function metadataProblems(metadata: Metadata): Problem[] {
   return entryProblems(metadata);
 }
 
+/** The same for the field of a body whose patch led to this. */
+export function patchedMetadataProblems(metadata: Metadata): Problem[] {
+  return metadataProblems(metadata).map((found) => ({ ...found, path: ['metadata', ...found.path] }));
+}
+
 function entryProblems(entries: MetadataPatch): Problem[] {
   const problems: Problem[] = [];
   for (const [key, value] of Object.entries(entries)) {

@@ -90,8 +90,8 @@ export type TimeFilter = z.infer<typeof times>;
 /** `name[]` and `name[op]` become fields that hold a list and an object. */
 function unbracket(raw: unknown): unknown {
   if (typeof raw !== 'object' || raw === null) return raw;
-  const query: Record<string, unknown> = Object.create(null);
-  for (const [key, value] of Object.entries(raw)) {
+  const query = Object.create(null) as Record<string, unknown>;
+  for (const [key, value] of Object.entries(raw as RawQuery)) {
     const [, name, operator] = /^([a-z_]+)\[([a-z]*)\]$/.exec(key) ?? [];
     if (name === undefined) query[key] = value;
     else if (operator === '') query[name] = Array.isArray(value) ? value : [value];

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 
 import type { ErrorCode } from '../error-codes.ts';
+import type { Refusal } from '../session-command.ts';
 
 /** What a rule across several fields found wrong, and where. */
 export interface Problem {
@@ -17,7 +18,9 @@ export function addProblems(ctx: z.core.$RefinementCtx, problems: Problem[]): vo
   }
 }
 
-/** The first problem as a wire message, for rules that are checked outside a schema. */
-export function describeProblem(problem: Problem): string {
-  return problem.path.length === 0 ? problem.message : `${problem.path.join('.')}: ${problem.message}`;
+/** The first problem as a refusal, for rules that are checked outside a schema; null when there is none. */
+export function refusalOf([problem]: Problem[]): Refusal | null {
+  if (problem === undefined) return null;
+  const { path, message, code = 'invalid_request' } = problem;
+  return { code, message: path.length === 0 ? message : `${path.join('.')}: ${message}` };
 }

@@ -92,14 +92,14 @@ export const agentOverridesSchema = z.strictObject({
   id: agentIdSchema,
   version: versionSchema,
   model: modelParamsSchema
-    .nullish()
-    .superRefine((model, ctx) => {
-      if (model !== null) return;
-      addProblems(ctx, [
-        { path: [], message: "a model is required; omit it to inherit the agent's", code: 'agent_model_required' },
-      ]);
+    .nullable()
+    .transform((model, ctx) => {
+      if (model !== null) return model;
+      const message = "a model is required; omit it to inherit the agent's";
+      addProblems(ctx, [{ path: [], message, code: 'agent_model_required' }]);
+      return z.NEVER;
     })
-    .transform((model) => model ?? undefined),
+    .optional(),
   system: systemPromptSchema.nullish(),
   tools: toolListParamsSchema.nullish(),
   mcp_servers: mcpServerListParamsSchema.nullish(),
