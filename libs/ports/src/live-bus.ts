@@ -13,8 +13,10 @@ export type LiveDelta =
  * - `subscribe` first hands over what is buffered of unfinished events (a `start`, then all text so far as one `text`
  *   per index; nothing for an event whose buffer is not whole), then what comes, in order per session. A slow
  *   subscriber is dropped from an event, never sent a gap.
- * - `mark`: for the grace start of streams. `placeGrace` sets the mark if none stands (it expires after 10 s),
- *   `readGrace` reads it, `raiseGrace` lifts it to at least `seq` if one stands. Keyed by session and API key.
+ * - Grace marks, for the grace start of streams, keyed by session and API key: `placeGrace` notes that client events
+ *   follow `seq`. A mark that stands keeps its seq if it was placed in the last 2 s, else takes the higher of both; its
+ *   time is renewed either way, so that every quick turn of a client has its grace. `readGrace` reads it, `raiseGrace`
+ *   lifts it to at least `seq` if one stands and leaves its time. It expires 10 s after it was placed last.
  */
 export interface LiveBus {
   publish(sessionId: SessionId, delta: LiveDelta): void;

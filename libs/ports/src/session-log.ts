@@ -168,7 +168,8 @@ export interface SessionService {
   events(workspaceId: WorkspaceId, id: SessionId, query: EventQuery): Promise<{ deliveries: Delivery[]; hasMore: boolean } | null>;
   /**
    * Follows a session's deliveries after a cursor, or from now on (`'head'`: the position is taken before this
-   * resolves). It ends by itself after `session.deleted`. null: no such session.
+   * resolves). One empty batch says that everything up to the head at that moment has been yielded: before it lies
+   * history, after it what happens. It ends by itself after `session.deleted`. null: no such session.
    */
   follow(
     workspaceId: WorkspaceId,
