@@ -19,6 +19,7 @@ import type {
   Incarnation,
   Instant,
   Seq,
+  SessionId,
   StreamId,
   ThreadId,
   WorkspaceId,
@@ -108,6 +109,7 @@ export interface SessionRecords {
   // The session's life
   'session.created': Shape<
     {
+      sessionId: SessionId;
       workspaceId: WorkspaceId;
       agentId: AgentId;
       agentVersion: number;
@@ -197,10 +199,20 @@ export interface SessionRecords {
     isError: boolean;
     usage: TokenUsage;
     cost: Microcents;
+    /** The provider refused the prompt as longer than the model's window. */
+    tooLong?: true;
   }>;
 
   // Internal
-  'model.response': Shape<{ startId: EventId; stopReason: ModelStopReason }, { blocks: ModelBlock[] }>;
+  'model.response': Shape<
+    {
+      startId: EventId;
+      stopReason: ModelStopReason;
+      /** Tokens of the prompt and of this answer together. */
+      contextTokens: number;
+    },
+    { blocks: ModelBlock[] }
+  >;
   'input.taken': Shape<{ seqs: Seq[] }>;
   'input.dropped': Shape<{ seqs: Seq[] }>;
   'lease.taken': Shape<{ incarnation: Incarnation }>;
@@ -209,10 +221,10 @@ export interface SessionRecords {
   'hand.lost': Shape<{ hand: string; generation: number }>;
   'hand.checkpointed': Shape<{ hand: string; generation: number }>;
   'hand.destroyed': Shape<{ hand: string; generation: number }>;
-  /** Tool results up to this seq are shown to the model shortened. */
+  /** Tool results before this seq are shown to the model shortened. */
   'context.trimmed': Shape<{ throughSeq: Seq }>;
   /** The summary stands for every record up to this seq. */
-  'context.compacted': Shape<{ throughSeq: Seq; usage: TokenUsage; cost: Microcents }, { summary: string }>;
+  'context.compacted': Shape<{ throughSeq: Seq; summaryChars: number }, { summary: string }>;
 }
 
 export type ModelStopReason = 'end_turn' | 'tool_use' | 'max_tokens' | 'stop_sequence' | 'pause_turn' | 'refusal';
@@ -257,6 +269,7 @@ export type LogRecord<K extends RecordKind = RecordKind> = {
   [P in K]: FoldRecord<P> & { streamId: StreamId; payload: RecordTypes[P]['payload'] };
 }[K];
 
+export type ToolCallRecord = FoldRecord<'agent.tool_use' | 'agent.custom_tool_use'>;
 export type SessionDraft = RecordDraft<SessionRecordKind>;
 export type SessionFoldRecord = FoldRecord<SessionRecordKind>;
 export type SessionLogRecord = LogRecord<SessionRecordKind>;

@@ -10,6 +10,7 @@ import type {
   EventId,
   Incarnation,
   Instant,
+  Microcents,
   Permission,
   Seq,
   SessionId,
@@ -80,7 +81,7 @@ export interface OpenRequest {
   startSeq: Seq;
   purpose: 'turn' | 'compaction';
   estimatedInputTokens: number;
-  estimatedCost: number;
+  estimatedCost: Microcents;
 }
 
 export interface ToolCall {
@@ -111,18 +112,21 @@ export interface HandState {
   status: 'provisioned' | 'lost' | 'checkpointed' | 'destroyed';
 }
 
+/** What the next prompt will hold, by size. */
 export interface ContextState {
-  /** Tokens of prompt and answer at the last response, and what was said since in characters. */
+  /** Tokens of the last prompt and its answer, as the provider counted them. */
   tokens: number;
+  /** Characters that the next prompt has beyond those. */
   charsSince: number;
-  /** Characters of tool results that the prompt still shows whole. */
-  wholeResultChars: number;
-  /** Results up to here are shown shortened. */
+  agentChars: number;
+  /** Characters of tool results shown whole, before and after the last response. */
+  olderResultChars: number;
+  recentResultChars: number;
+  lastResponseSeq: Seq;
+  /** Results before this seq are shown shortened. */
   trimmedThrough: Seq;
   /** The summary stands for everything up to here; 0 when there is none. */
   compactedThrough: Seq;
   /** The `context.compacted` record, or 0. */
   summarySeq: Seq;
-  /** The last record that is part of the prompt. */
-  lastSeq: Seq;
 }

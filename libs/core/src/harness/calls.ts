@@ -1,0 +1,58 @@
+/** Which tool calls of a response may run now, which wait for the client, and which the platform answers itself. */
+import type { BuiltinToolName, EventId, ResultCause } from '@manyhands/protocol';
+import type { SessionState, ToolCall, Turn } from '../session/state.ts';
+import { turnOf } from '../session/evolve.ts';
+
+const writers: ReadonlySet<string> = new Set<BuiltinToolName>(['bash', 'write', 'edit']);
+const readers: ReadonlySet<string> = new Set<BuiltinToolName>(['read', 'glob', 'grep']);
+
+export function runsInHand(call: ToolCall): boolean {
+  return call.tool !== null && (writers.has(call.tool) || readers.has(call.tool));
+}
+
+/** Allowed by policy or by the client, and not yet answered. */
+export function mayRun(call: ToolCall): boolean {
+  if (call.answered || call.tool === null || call.tool === 'custom' || call.permission === 'deny') return false;
+  return call.permission === 'allow' || call.confirmation?.result === 'allow';
+}
+
+/** Waits for a result or a confirmation from the client. */
+export function awaitsClient(call: ToolCall): boolean {
+  if (call.answered) return false;
+  return call.tool === 'custom' || (call.tool !== null && call.permission === 'ask' && call.confirmation === null);
+}
+
+/** Answered by the platform with an error: not enabled, unknown, or denied by the client. */
+export function refusalCause(call: ToolCall): ResultCause | null {
+  if (call.answered || call.tool === 'custom') return null;
+  if (call.tool === null || call.permission === 'deny') return 'not_enabled';
+  return call.confirmation?.result === 'deny' ? 'denied_by_user' : null;
+}
+
+/**
+ * The calls to run now. Calls that change the hand run one at a time in the response's order; reading ones run beside
+ * each other but not past an earlier change; the others run in parallel.
+ */
+export function runnableCalls(turn: Turn): ToolCall[] {
+  const runnable: ToolCall[] = [];
+  let earlierWriter = false;
+  let earlierReader = false;
+  for (const call of turn.calls.filter(mayRun)) {
+    const writes = call.tool !== null && writers.has(call.tool);
+    const reads = call.tool !== null && readers.has(call.tool);
+    if (writes ? !earlierWriter && !earlierReader : !reads || !earlierWriter) runnable.push(call);
+    earlierWriter ||= writes;
+    earlierReader ||= reads;
+  }
+  return runnable;
+}
+
+export function openCalls(state: SessionState): ToolCall[] {
+  return turnOf(state.phase)?.calls.filter((call) => !call.answered) ?? [];
+}
+
+export function blockingIds(state: SessionState): EventId[] {
+  return openCalls(state)
+    .filter(awaitsClient)
+    .map((call) => call.eventId);
+}
