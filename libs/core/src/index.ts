@@ -22,3 +22,7 @@ export * from './resources/evolve.ts';
 export * from './resources/decide.ts';
 export * from './harness/builtin-tools.ts';
 export * from './harness/retry-delay.ts';
+export * from './sandbox/hand-grant.ts';
+export * from './sandbox/hand-journal.ts';
+export * from './sandbox/hand-config.ts';
+export * from './harness/url-sources.ts';

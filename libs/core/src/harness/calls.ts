@@ -56,3 +56,7 @@ export function blockingIds(state: SessionState): EventId[] {
     .filter(awaitsClient)
     .map((call) => call.eventId);
 }
+
+export function runsInHandByName(name: string): boolean {
+  return writers.has(name) || readers.has(name);
+}

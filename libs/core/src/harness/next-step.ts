@@ -9,8 +9,7 @@ import { runnableCalls } from './calls.ts';
 import type { TurnLimits } from './limits.ts';
 
 export type Action =
-  | { kind: 'call-model'; key: EventId; request: OpenRequest }
-  | { kind: 'execute-tool'; key: EventId; call: ToolCall };
+  { kind: 'call-model'; key: EventId; request: OpenRequest } | { kind: 'execute-tool'; key: EventId; call: ToolCall };
 
 export type Step =
   /** The log lacks these records; append them and look again. */

@@ -9,7 +9,15 @@
  * Every `tool_use` gets its `tool_result`, in the order of the calls, whoever finished first; a call that the log never
  * answered gets an error, since the provider refuses a dangling one.
  */
-import type { EventId, LogRecord, MessageContent, ModelBlock, RecordKind, Seq, ToolResultContent } from '@manyhands/protocol';
+import type {
+  EventId,
+  LogRecord,
+  MessageContent,
+  ModelBlock,
+  RecordKind,
+  Seq,
+  ToolResultContent,
+} from '@manyhands/protocol';
 import { resultText } from '../session/result-text.ts';
 
 export interface PromptMessage {
@@ -95,7 +103,10 @@ class PromptBuilder {
       const input = this.#bySeq.get(seq);
       if (input?.kind === 'user.message') this.#say('user', input.payload.content.map(userBlock));
       else if (input?.kind === 'system.message') {
-        this.#say(this.#view.midConversationSystem ? 'system' : 'user', input.payload.content.map((block) => ({ ...block })));
+        this.#say(
+          this.#view.midConversationSystem ? 'system' : 'user',
+          input.payload.content.map((block) => ({ ...block })),
+        );
       }
     }
   }
@@ -176,6 +187,9 @@ function trim(content: ModelBlock[]): ModelBlock[] {
     if (block.type !== 'text') return { type: 'text', text: `[${block.type} left out to save room]` };
     const text = String(block.text);
     if (text.length <= trimmedChars) return block;
-    return { type: 'text', text: `${text.slice(0, trimmedChars)}\n[shortened to save room: ${text.length} characters in all]` };
+    return {
+      type: 'text',
+      text: `${text.slice(0, trimmedChars)}\n[shortened to save room: ${text.length} characters in all]`,
+    };
   });
 }

@@ -66,8 +66,8 @@ export type Outcome =
       chars: number;
       hand: HandUse | null;
     }
-  /** The sandbox died while the call ran: it may have run partly. */
-  | { type: 'hand-lost'; toolUseId: EventId | null; hand: string; generation: number };
+  /** The sandbox died. `started`: the call may have run partly; else it is simply made again in a new one. */
+  | { type: 'hand-lost'; toolUseId: EventId; started: boolean; hand: string; generation: number };
 
 /** The hand that a result came from; recorded with the first result of each generation. */
 export interface HandUse {
@@ -199,7 +199,11 @@ function settleFailure(plan: Plan, outcome: Outcome & { type: 'model-failed' }, 
   }
   if (outcome.tooLong && turn.compactions < limits.maxCompactions && turn.request?.purpose === 'turn') {
     const usage = told?.usage ?? noTokens;
-    plan.add('span.model_request_end', { startId: outcome.startId, isError: true, usage, cost: told?.cost ?? (0 as Microcents), tooLong: true }, null);
+    plan.add(
+      'span.model_request_end',
+      { startId: outcome.startId, isError: true, usage, cost: told?.cost ?? (0 as Microcents), tooLong: true },
+      null,
+    );
     advance(plan, limits);
     return plan;
   }
@@ -227,13 +231,13 @@ function settleTool(plan: Plan, outcome: Outcome & { type: 'tool-answered' }, li
 }
 
 function settleLostHand(plan: Plan, outcome: Outcome & { type: 'hand-lost' }, limits: TurnLimits): Plan {
-  const { hand, generation, toolUseId } = outcome;
+  const { hand, generation, toolUseId, started } = outcome;
   const known = plan.state.hand;
   if (!known || known.generation <= generation) {
     if (known?.generation !== generation || known.status !== 'lost') plan.add('hand.lost', { hand, generation }, null);
   }
   const call = turnOf(plan.state.phase)?.calls.find((candidate) => candidate.eventId === toolUseId);
-  if (call && !call.answered && !isInterrupted(plan.state)) addRefusedResult(plan, call, 'sandbox_lost');
+  if (started && call && !call.answered && !isInterrupted(plan.state)) addRefusedResult(plan, call, 'sandbox_lost');
   advance(plan, limits);
   return plan;
 }

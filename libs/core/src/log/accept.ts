@@ -19,8 +19,7 @@ export interface StreamHead {
 export const emptyHead: StreamHead = { seq: 0 as Seq, epoch: 0 as Epoch, time: 0 as Instant };
 
 export type Verdict =
-  | { accepted: true; head: StreamHead; firstSeq: Seq }
-  | { accepted: false; reason: 'seq' | 'epoch' };
+  { accepted: true; head: StreamHead; firstSeq: Seq } | { accepted: false; reason: 'seq' | 'epoch' };
 
 /** The verdict on the next commit of a stream, and the head it leaves. */
 export function accept(head: StreamHead, commit: Commit, appendedAt: Instant): Verdict {

@@ -10,9 +10,7 @@ export interface RememberedCommand {
 }
 
 export type Repetition =
-  | { kind: 'new' }
-  | { kind: 'repeated'; firstSeq: Seq; lastSeq: Seq }
-  | { kind: 'refuse'; refusal: Refusal };
+  { kind: 'new' } | { kind: 'repeated'; firstSeq: Seq; lastSeq: Seq } | { kind: 'refuse'; refusal: Refusal };
 
 /** How long a key answers for events and updates; for creates it never ends. */
 export const idempotencyMs = 24 * 60 * 60 * 1000;

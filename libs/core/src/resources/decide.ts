@@ -19,8 +19,7 @@ import type {
 import type { AgentState, EnvironmentState } from './state.ts';
 
 export type ResourceDecision =
-  | { kind: 'write'; records: readonly ResourceDraft[] }
-  | { kind: 'refuse'; refusal: Refusal };
+  { kind: 'write'; records: readonly ResourceDraft[] } | { kind: 'refuse'; refusal: Refusal };
 
 export interface EnvironmentName {
   hash: string;

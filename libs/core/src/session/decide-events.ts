@@ -84,7 +84,10 @@ function refuseNewWork(state: SessionState, type: string): Decision | null {
 function refuseFullQueue(state: SessionState): Decision | null {
   const waiting = state.queue.filter((input) => input.kind !== 'user.interrupt').length;
   if (waiting < maxQueuedMessages) return null;
-  return refuse('queue_full', `${maxQueuedMessages} messages already wait in this session; send more when a turn has taken them.`);
+  return refuse(
+    'queue_full',
+    `${maxQueuedMessages} messages already wait in this session; send more when a turn has taken them.`,
+  );
 }
 
 /** Applied at once where nothing runs; else it waits for the holder, who applies it before everything queued. */
@@ -136,7 +139,10 @@ function callOf(state: SessionState, id: EventId): ToolCall | undefined {
 }
 
 function refuseCall(id: EventId): Decision {
-  return refuse('tool_call_not_open', `No open tool call ${id} waits for this: it is unknown, of another kind, or already answered.`);
+  return refuse(
+    'tool_call_not_open',
+    `No open tool call ${id} waits for this: it is unknown, of another kind, or already answered.`,
+  );
 }
 
 /** An idle session that has work now runs; one that still waits for some answers says for which. */

@@ -86,7 +86,8 @@ export function decideUpdate(
   current: SessionContents,
   context: DecideContext,
 ): Decision {
-  if (state.phase.status === 'terminated') return refuse('session_terminated', 'The session is terminated and cannot be updated.');
+  if (state.phase.status === 'terminated')
+    return refuse('session_terminated', 'The session is terminated and cannot be updated.');
   if (command.agent && state.phase.status !== 'idle') {
     return refuse('session_running', 'The agent of a session can only be updated while the session is idle.');
   }
@@ -96,7 +97,11 @@ export function decideUpdate(
   if (changes.changed.length === 0) return nothing;
   const plan = new Plan(state, context.now, context.newId);
   const { changed, budgetCents, agentChars, ...payload } = changes;
-  const facets = { changed, ...(budgetCents !== undefined && { budgetCents }), ...(agentChars !== undefined && { agentChars }) };
+  const facets = {
+    changed,
+    ...(budgetCents !== undefined && { budgetCents }),
+    ...(agentChars !== undefined && { agentChars }),
+  };
   plan.add('session.updated', facets, payload);
   if (changed.includes('budget')) resumeAfterBudget(plan);
   return { kind: 'write', records: plan.records };
@@ -204,4 +209,3 @@ function refuseWhileRunning(state: SessionState, done: string): Decision | null 
 export function charsOfAgent(agent: Pick<SessionAgent, 'system' | 'tools'>): number {
   return (agent.system?.length ?? 0) + JSON.stringify(agent.tools).length;
 }
-

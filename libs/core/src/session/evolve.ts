@@ -184,7 +184,8 @@ function idled(state: SessionState, record: FoldRecord<'session.status_idle'>): 
 }
 
 function terminated(state: SessionState, record: FoldRecord<'session.status_terminated'>): SessionState {
-  const stopReason = state.phase.status === 'idle' || state.phase.status === 'terminated' ? state.phase.stopReason : null;
+  const stopReason =
+    state.phase.status === 'idle' || state.phase.status === 'terminated' ? state.phase.stopReason : null;
   return {
     ...state,
     updatedAt: record.time,
@@ -332,4 +333,3 @@ function withCall(state: SessionState, id: EventId, change: (call: ToolCall) => 
 function without(queue: readonly QueuedInput[], seqs: readonly Seq[]): QueuedInput[] {
   return queue.filter((input) => !seqs.includes(input.seq));
 }
-

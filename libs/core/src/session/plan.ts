@@ -2,7 +2,15 @@
  * A commit in the making: records are added one by one and folded at once, so that every rule that follows sees the
  * state that the ones before it leave.
  */
-import type { EventId, Instant, RecordTypes, Seq, SessionDraft, SessionFoldRecord, SessionRecordKind } from '@manyhands/protocol';
+import type {
+  EventId,
+  Instant,
+  RecordTypes,
+  Seq,
+  SessionDraft,
+  SessionFoldRecord,
+  SessionRecordKind,
+} from '@manyhands/protocol';
 import type { SessionState } from './state.ts';
 import { evolveSession } from './evolve.ts';
 
@@ -35,7 +43,14 @@ export class Plan {
     id: EventId = this.#newId(),
   ): EventId {
     const draft = { kind, id, facets, payload } as unknown as SessionDraft;
-    const record = { kind, id, facets, threadId: null, seq: this.nextSeq, time: this.now } as unknown as SessionFoldRecord;
+    const record = {
+      kind,
+      id,
+      facets,
+      threadId: null,
+      seq: this.nextSeq,
+      time: this.now,
+    } as unknown as SessionFoldRecord;
     this.#state = evolveSession(this.#state, record);
     this.records.push(draft);
     return id;

@@ -9,7 +9,12 @@ import { usageAt } from './usage.ts';
 export type StopDetails = { category: string | null; explanation: string | null } | null;
 
 /** `threadStop` differs where the thread ended by itself while the session met its budget. */
-export function addIdle(plan: Plan, stop: StopReasonFacet, details: StopDetails = null, threadStop: StopReasonFacet = stop): void {
+export function addIdle(
+  plan: Plan,
+  stop: StopReasonFacet,
+  details: StopDetails = null,
+  threadStop: StopReasonFacet = stop,
+): void {
   const payload = details ? { stopDetails: details } : null;
   plan.add('session.thread_status_idle', { threadId: plan.state.threadId, stopReason: threadStop }, payload);
   addUsage(plan);

@@ -1,0 +1,130 @@
+/**
+ * The hand of a session: found, made when the first call needs it, fenced with the lease's epoch before anything else is
+ * asked of it (H2), and asked for its journal before a call is given up (S4, E6).
+ */
+import type { SessionState } from '@manyhands/core';
+import type { Clock, ExecuteRequest, Execution, Hand, HandConnector, HandRef, SandboxProvider } from '@manyhands/ports';
+import { HandError, SandboxError } from '@manyhands/ports';
+import type { EnvironmentSettings, Epoch, EventId } from '@manyhands/protocol';
+
+export type HandOutcome =
+  | { kind: 'finished'; ref: HandRef; execution: Execution & { state: 'finished' } }
+  /** `started`: the call may have run partly; else it never began and is simply made again in a new sandbox. */
+  | { kind: 'lost'; ref: HandRef; started: boolean }
+  | { kind: 'fenced' }
+  | { kind: 'failed'; message: string };
+
+export interface HandsDeps {
+  provider: SandboxProvider;
+  connector: HandConnector;
+  /** The environment as it stands now, or as the session was made with when it is gone. */
+  environmentOf: (state: SessionState) => Promise<EnvironmentSettings>;
+  clock: Clock;
+}
+
+/** A hand that does not answer is asked again for this long, in milliseconds. */
+const unreachableForMs = 30_000;
+
+export class HandsOfSession {
+  readonly #deps: HandsDeps;
+
+  constructor(deps: HandsDeps) {
+    this.#deps = deps;
+  }
+
+  open(epoch: Epoch): OpenHands {
+    return new OpenHands(this.#deps, epoch);
+  }
+}
+
+/** The hands of one session under one lease; the sandbox is asked for once, whoever needs it first. */
+export class OpenHands {
+  readonly #deps: HandsDeps;
+  readonly #epoch: Epoch;
+  #opening: { generation: number; hand: Promise<Hand | null> } | null = null;
+
+  constructor(deps: HandsDeps, epoch: Epoch) {
+    this.#deps = deps;
+    this.#epoch = epoch;
+  }
+
+  async execute(state: SessionState, request: ExecuteRequest, signal: AbortSignal): Promise<HandOutcome> {
+    const ref = refOf(state);
+    try {
+      const hand = await this.#hand(state, ref, signal);
+      if (!hand) return await this.#lost(ref, request.executionId);
+      return await this.#run(hand, ref, request, signal);
+    } catch (error) {
+      if (error instanceof HandError && error.code === 'fenced') return { kind: 'fenced' };
+      if (error instanceof HandError && error.code === 'lost') return await this.#lost(ref, request.executionId);
+      if (error instanceof HandError)
+        return { kind: 'failed', message: `The sandbox did not answer: ${error.message}` };
+      if (error instanceof SandboxError && error.code === 'gone') return await this.#lost(ref, request.executionId);
+      if (error instanceof SandboxError) {
+        this.#opening = null;
+        return { kind: 'failed', message: `The sandbox could not be started: ${error.message}` };
+      }
+      throw error;
+    }
+  }
+
+  /** Ends the execution wherever it runs; a hand that was never opened has nothing to end. */
+  async cancel(executionId: EventId): Promise<void> {
+    const hand = await this.#opening?.hand;
+    await hand?.cancel(this.#epoch, executionId);
+  }
+
+  #hand(state: SessionState, ref: HandRef, signal: AbortSignal): Promise<Hand | null> {
+    if (this.#opening?.generation !== ref.generation) {
+      this.#opening = { generation: ref.generation, hand: this.#open(state, ref, signal) };
+      // A failed opening is seen by whoever awaits it, and the next call tries anew.
+      this.#opening.hand.catch(() => (this.#opening = null));
+    }
+    return this.#opening.hand;
+  }
+
+  /** null: this generation has lived and is gone. */
+  async #open(state: SessionState, ref: HandRef, signal: AbortSignal): Promise<Hand | null> {
+    const known = state.hand?.generation === ref.generation;
+    const status = known ? await this.#deps.provider.find(ref) : await this.#provision(state, ref, signal);
+    if (status.state === 'gone') return null;
+    const hand = this.#deps.connector.connect(ref, status.address);
+    await hand.fence(this.#epoch);
+    return hand;
+  }
+
+  async #provision(state: SessionState, ref: HandRef, signal: AbortSignal) {
+    const environment = await this.#deps.environmentOf(state);
+    return this.#deps.provider.provision({ ref, environment }, signal);
+  }
+
+  async #run(hand: Hand, ref: HandRef, request: ExecuteRequest, signal: AbortSignal): Promise<HandOutcome> {
+    const { clock, provider } = this.#deps;
+    const giveUpAt = clock.monotonicMs() + unreachableForMs;
+    for (;;) {
+      try {
+        const execution = await hand.execute(this.#epoch, request, signal);
+        return { kind: 'finished', ref, execution };
+      } catch (error) {
+        if (!(error instanceof HandError) || error.code !== 'unreachable' || signal.aborted) throw error;
+        if ((await provider.find(ref)).state === 'gone') return this.#lost(ref, request.executionId);
+        if (clock.monotonicMs() > giveUpAt) throw error;
+        await clock.sleep(200, signal);
+      }
+    }
+  }
+
+  async #lost(ref: HandRef, executionId: EventId): Promise<HandOutcome> {
+    this.#opening = null;
+    const execution = await this.#deps.provider.journal(ref, executionId);
+    if (execution.state === 'finished') return { kind: 'finished', ref, execution };
+    return { kind: 'lost', ref, started: execution.state === 'running' };
+  }
+}
+
+function refOf(state: SessionState): HandRef {
+  const { sessionId, hand } = state;
+  if (!hand) return { sessionId, hand: 'main', generation: 1 };
+  const isOver = hand.status === 'lost' || hand.status === 'destroyed';
+  return { sessionId, hand: hand.hand, generation: isOver ? hand.generation + 1 : hand.generation };
+}
