@@ -37,7 +37,7 @@ export interface TopicPosition extends TopicPartition {
  *   `'unknown-outcome'`), or surely nothing (`'unavailable'`).
  * - Offsets of a partition rise; they may have gaps in a compacted topic.
  * - `read` returns messages from an offset on in order, at most about `maxBytes` (always one if there is one), `[]` at
- *   the end.
+ *   the end; an offset beyond the end is `'out-of-range'`.
  * - `endOffsets` answers the offset after the last durable message, asked for after the call began (L11).
  * - `tail` yields batches of one or more messages, per partition in order and without gaps from the position given, and
  *   goes on for ever; it ends when the signal aborts and throws `TopicError` when it cannot go on.
@@ -52,7 +52,15 @@ export interface Topic {
   tail(from: readonly TopicPosition[], signal: AbortSignal): AsyncIterable<readonly TopicMessage[]>;
 }
 
-export type TopicErrorCode = 'unavailable' | 'unknown-outcome' | 'out-of-range' | 'damaged' | 'closed';
+export type TopicErrorCode =
+  | 'unavailable'
+  | 'unknown-outcome'
+  /** The offset was never written, or is no longer held. */
+  | 'out-of-range'
+  | 'damaged'
+  /** Other partitions or settings than the program's: the log has another identity (L9). */
+  | 'identity-mismatch'
+  | 'closed';
 
 export class TopicError extends Error {
   readonly code: TopicErrorCode;

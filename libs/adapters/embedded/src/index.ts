@@ -1,1 +1,12 @@
-export {};
+export { SystemClock } from './clock/system-clock.ts';
+export { DataDirectoryError, DataDirectoryLock, dataDirectoryFormat } from './data-directory/data-directory-lock.ts';
+export type { DataDirectoryErrorCode } from './data-directory/data-directory-lock.ts';
+export { loadOrCreateApiKey } from './keys/api-key.ts';
+export { FileKeyService } from './keys/file-key-service.ts';
+export { LocalKeyService } from './keys/local-key-service.ts';
+export { SecretFileError } from './keys/secret-file.ts';
+export { loadOrCreateSigningKey } from './keys/signing-key.ts';
+export type { SigningKey } from './keys/signing-key.ts';
+export { EmbeddedTopic } from './topic/embedded-topic.ts';
+export type { EmbeddedTopicOptions } from './topic/embedded-topic.ts';
+export { EmbeddedWorkers } from './workers/embedded-workers.ts';
