@@ -1,1 +1,1 @@
-export {};
+export { modelContract, type ModelUnderTest, type PlannedAnswer } from './model.contract.ts';
