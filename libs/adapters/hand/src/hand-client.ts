@@ -1,0 +1,110 @@
+/**
+ * Speaks to the daemon of one hand.
+ *
+ * A request that got no answer may have arrived, so all of them are repeatable: the same execution id joins (E6), a
+ * cancel is a cancel, a look changes nothing. What is repeated here is only a connection that broke under a request;
+ * whether the hand still lives then shows in the next attempt.
+ */
+import type { KeyObject } from 'node:crypto';
+import { Agent } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  HandError,
+  type ExecuteRequest,
+  type Execution,
+  type Hand,
+  type HandAddress,
+  type HandRef,
+} from '@manyhands/ports';
+import type { Epoch, EventId } from '@manyhands/protocol';
+import { signGrant } from './grant-token.ts';
+import { send, type HandRequest, type HandResponse } from './request.ts';
+import { maxWaitMs, type ErrorAnswer, type ExecutionAnswer, type ExecutionBody } from './wire.ts';
+
+/** A request is answered at once or after the wait it asked for; beyond that and this grace nobody is there. */
+const answerGraceMs = 15_000;
+/** A grant covers one request: its wait, its grace, and the clocks' difference. */
+const grantLifetimeMs = 60_000;
+const retryDelaysMs = [10, 50, 200];
+
+type Finished = Execution & { state: 'finished' };
+
+export class HandClient implements Hand {
+  readonly ref: HandRef;
+  readonly #address: HandAddress;
+  readonly #privateKey: KeyObject;
+  readonly #agent = new Agent({ keepAlive: true });
+
+  constructor(ref: HandRef, address: HandAddress, privateKey: KeyObject) {
+    this.ref = ref;
+    this.#address = address;
+    this.#privateKey = privateKey;
+  }
+
+  async fence(epoch: Epoch): Promise<void> {
+    await this.#ask(epoch, { method: 'GET', path: '/executions', timeoutMs: answerGraceMs });
+  }
+
+  async execute(epoch: Epoch, request: ExecuteRequest, signal: AbortSignal): Promise<Finished> {
+    const body: ExecutionBody = { name: request.name, input: request.input };
+    for (;;) {
+      const { body: answer } = await this.#ask(epoch, {
+        method: 'PUT',
+        path: `${executionPath(request.executionId)}?wait_ms=${maxWaitMs}`,
+        body,
+        timeoutMs: maxWaitMs + answerGraceMs,
+        signal,
+      });
+      const execution = answer as ExecutionAnswer;
+      if (execution.state === 'finished') return execution;
+    }
+  }
+
+  async look(epoch: Epoch, executionId: EventId): Promise<Execution> {
+    const path = executionPath(executionId);
+    const { status, body } = await this.#ask(epoch, { method: 'GET', path, timeoutMs: answerGraceMs });
+    if (status === 404) return { state: 'unknown' };
+    const answer = body as ExecutionAnswer;
+    return answer.state === 'running' ? { state: 'running' } : answer;
+  }
+
+  async cancel(epoch: Epoch, executionId: EventId): Promise<void> {
+    const path = executionPath(executionId);
+    await this.#ask(epoch, { method: 'DELETE', path, timeoutMs: answerGraceMs });
+  }
+
+  async #ask(epoch: Epoch, request: Omit<HandRequest, 'grant'>): Promise<HandResponse> {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        const response = await send(this.#address, this.#agent, { ...request, grant: this.#grant(epoch) });
+        return admitted(response);
+      } catch (error) {
+        const delayMs = retryDelaysMs[attempt];
+        if (delayMs === undefined || !isBrokenConnection(error)) throw error;
+        await sleep(delayMs, undefined, request.signal && { signal: request.signal });
+      }
+    }
+  }
+
+  #grant(epoch: Epoch): string {
+    const { sessionId: session, hand, generation } = this.ref;
+    return signGrant({ session, hand, generation, epoch, exp: Date.now() + grantLifetimeMs }, this.#privateKey);
+  }
+}
+
+function executionPath(executionId: EventId): string {
+  return `/executions/${encodeURIComponent(executionId)}`;
+}
+
+/** 404 is an answer about an execution; every other refusal is one of the request. */
+function admitted(response: HandResponse): HandResponse {
+  if (response.status === 200 || response.status === 404) return response;
+  const { error, message } = response.body as ErrorAnswer;
+  throw new HandError(error === 'fenced' ? 'fenced' : 'refused', message);
+}
+
+function isBrokenConnection(error: unknown): boolean {
+  if (!(error instanceof HandError) || error.code !== 'unreachable') return false;
+  const { code } = error.cause as NodeJS.ErrnoException;
+  return code === 'ECONNRESET' || code === 'EPIPE' || code === 'EAGAIN';
+}
