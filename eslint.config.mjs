@@ -74,8 +74,7 @@ const vendors = [
     specs: ['test'],
   },
   { packages: ['pino', 'prom-client', '@opentelemetry/[^/]+'], homes: ['libs/platform', 'apps/(?!hand$).*'] },
-  { packages: ['ipaddr.js', 'tldts'], homes: ['libs/adapters/egress'] },
-  { packages: ['html-to-text'], homes: ['apps/hand'] },
+  { packages: ['ipaddr.js', 'html-to-text'], homes: ['libs/adapters/egress'] },
   { packages: ['undici'], homes: ['libs/adapters/.*', 'apps/.*', 'test'] },
 ];
 

@@ -140,7 +140,7 @@ const vendors: Planted[] = [
   ['@anthropic-ai/sdk', 'libs/http/src/planted.ts', 'libs/adapters/model/src/planted.ts'],
   ['@anthropic-ai/sdk/resources', 'libs/protocol/src/planted.ts', 'libs/protocol/src/planted.spec.ts'],
   ['ipaddr.js', 'libs/adapters/hand/src/planted.ts', 'libs/adapters/egress/src/planted.ts'],
-  ['html-to-text', 'libs/adapters/hand/src/planted.ts', 'apps/hand/src/planted.ts'],
+  ['html-to-text', 'apps/hand/src/planted.ts', 'libs/adapters/egress/src/planted.ts'],
   ['undici', 'libs/runtime/src/planted.ts', 'libs/adapters/egress/src/planted.ts'],
 ].map(([name = '', file = '', ...allowedIn]) => ({
   rule: IMPORTS,
