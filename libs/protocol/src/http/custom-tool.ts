@@ -17,6 +17,9 @@ const toolNameSchema = z
   .refine((name) => !reservedNames.has(name), 'is the name of a built-in tool')
   .refine((name) => !name.startsWith(reservedPrefix), `must not begin with "${reservedPrefix}"`);
 
+/** More would overflow those who walk it by recursion, JSON.stringify among them. */
+const maxDepth = 100;
+
 /** `$ref` anywhere, a union at the top and unusual property names are refused. */
 export const customToolParamsSchema = z.strictObject({
   type: z.literal('custom'),
@@ -30,24 +33,34 @@ function schemaProblems(schema: Record<string, unknown>): Problem[] {
   const top = refusedAtTop.filter((keyword) => keyword in schema);
   if (top.length > 0) return top.map((keyword) => ({ path: [keyword], message: 'is not supported at the top level' }));
   // A list of what is left to visit instead of recursion: a client decides how deep this goes.
-  const left: { node: unknown; path: (string | number)[]; isPropertyMap: boolean }[] = [
-    { node: schema, path: [], isPropertyMap: false },
-  ];
+  const left: Visit[] = [{ node: schema, path: [], kind: 'schema' }];
   for (let visit = left.pop(); visit; visit = left.pop()) {
-    const { node, path, isPropertyMap } = visit;
+    const { node, path, kind } = visit;
     if (typeof node !== 'object' || node === null) continue;
+    if (path.length > maxDepth) return [{ path: path.slice(0, 1), message: `must have at most ${maxDepth} levels` }];
     for (const [key, value] of Object.entries(node)) {
-      if (isPropertyMap && !/^[A-Za-z0-9_.-]{1,64}$/.test(key)) {
-        return [{ path, message: 'property names must have 1 to 64 letters, digits, underscores, dots or hyphens' }];
-      }
-      if (!isPropertyMap && key === '$ref') return [{ path: [...path, key], message: 'is not supported' }];
-      if (!isPropertyMap && plainValues.has(key)) continue;
-      left.push({
-        node: value,
-        path: [...path, key],
-        isPropertyMap: !isPropertyMap && key === 'properties' && !Array.isArray(node),
-      });
+      const message = keyProblem(key, kind);
+      if (message !== null) return [{ path: kind === 'schema' ? [...path, key] : path, message }];
+      left.push({ node: value, path: [...path, key], kind: kindOfValue(key, visit) });
     }
   }
   return [];
+}
+
+interface Visit {
+  node: unknown;
+  path: string[];
+  /** A schema (or a list of some), the names of its properties, or plain data. */
+  kind: 'schema' | 'properties' | 'data';
+}
+
+function keyProblem(key: string, kind: Visit['kind']): string | null {
+  if (kind === 'schema' && key === '$ref') return 'is not supported';
+  if (kind !== 'properties' || /^[A-Za-z0-9_.-]{1,64}$/.test(key)) return null;
+  return 'property names must have 1 to 64 letters, digits, underscores, dots or hyphens';
+}
+
+function kindOfValue(key: string, { node, kind }: Visit): Visit['kind'] {
+  if (kind === 'data' || (kind === 'schema' && plainValues.has(key))) return 'data';
+  return kind === 'schema' && key === 'properties' && !Array.isArray(node) ? 'properties' : 'schema';
 }

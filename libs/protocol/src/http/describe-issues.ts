@@ -8,8 +8,17 @@ import type { ErrorCode } from '../error-codes.ts';
 
 type Issue = z.core.$ZodIssue;
 
+/** An issue with its whole path; unions are opened, so that what is inside them counts like everything else. */
+interface Finding {
+  path: PropertyKey[];
+  message: string;
+  code: ErrorCode;
+}
+
 /** More would bury the first; the client repeats the request anyway. */
 const maxIssues = 3;
+/** Clients choose the names in a path, and how deep it goes. */
+const maxPathCharacters = 200;
 
 const typeNames: Record<string, string> = {
   array: 'a list',
@@ -24,48 +33,53 @@ const typeNames: Record<string, string> = {
 
 /** The first few issues, each with its path. */
 export function describeIssues(error: z.ZodError): string {
-  const lines = error.issues.flatMap((issue) => describe(issue, []));
+  const lines = error.issues.flatMap((issue) => findingsOf(issue, [])).map(line);
   return [...new Set(lines)].slice(0, maxIssues).join('; ');
 }
 
-/** The code an issue was marked with (`params: { code }`), or `invalid_request`. */
+/** The first code an issue was marked with (`params: { code }`), or `invalid_request`. */
 export function codeOfIssues(error: z.ZodError): ErrorCode {
-  for (const issue of error.issues) {
-    if (issue.code === 'custom' && issue.params?.['code']) return issue.params['code'] as ErrorCode;
-  }
-  return 'invalid_request';
+  const findings = error.issues.flatMap((issue) => findingsOf(issue, []));
+  return findings.find((finding) => finding.code !== 'invalid_request')?.code ?? 'invalid_request';
 }
 
-function describe(issue: Issue, prefix: PropertyKey[]): string[] {
+function findingsOf(issue: Issue, prefix: PropertyKey[]): Finding[] {
   const path = [...prefix, ...issue.path];
   switch (issue.code) {
     case 'unrecognized_keys':
-      return issue.keys.map((key) => line([...path, key], 'Extra inputs are not permitted'));
+      return issue.keys.map((key) => finding([...path, key], 'Extra inputs are not permitted'));
     case 'invalid_type':
-      // The only trace of a missing field that zod leaves is in its own text.
-      if (issue.message.endsWith('received undefined')) return [line(path, 'Field required')];
-      return [line(path, `must be ${typeNames[issue.expected] ?? issue.expected}`)];
+      if (isMissing(issue)) return [finding(path, 'Field required')];
+      return [finding(path, `must be ${typeNames[issue.expected] ?? issue.expected}`)];
     case 'invalid_value':
-      return [line(path, `must be ${oneOf(issue.values)}`)];
+      return [finding(path, `must be ${oneOf(issue.values)}`)];
     case 'invalid_union':
-      return describeUnion(issue, path);
+      return findingsInUnion(issue, path);
+    case 'custom':
+      return [finding(path, issue.message, issue.params?.['code'] as ErrorCode | undefined)];
     default:
-      return [line(path, issue.message)];
+      return [finding(path, issue.message)];
   }
 }
 
-function describeUnion(issue: z.core.$ZodIssueInvalidUnion, path: PropertyKey[]): string[] {
-  if (issue.inclusive !== false && issue.options) return [line(path, `must be ${oneOf(issue.options)}`)];
+function findingsInUnion(issue: z.core.$ZodIssueInvalidUnion, path: PropertyKey[]): Finding[] {
+  if (issue.inclusive !== false && issue.options) return [finding(path, `must be ${oneOf(issue.options)}`)];
   // The client meant the form whose own type its value has; that form's complaints are the useful ones.
-  const meant = issue.errors.find(
-    (issues) => !issues.some((one) => one.code === 'invalid_type' && one.path.length === 0),
-  );
-  if (meant) return meant.flatMap((one) => describe(one, path));
-  const expected = issue.errors.flatMap((issues) =>
-    issues.map((one) => (one.code === 'invalid_type' ? one.expected : '')),
-  );
-  const names = [...new Set(expected)].filter((name) => name !== '').map((name) => typeNames[name] ?? name);
-  return [line(path, `must be ${names.join(' or ')}`)];
+  const meant = issue.errors.find((issues) => !issues.some(isOfWrongType));
+  if (meant) return meant.flatMap((one) => findingsOf(one, path));
+  const wrong = issue.errors.flatMap((issues) => issues.filter(isOfWrongType));
+  if (wrong.every(isMissing)) return [finding(path, 'Field required')];
+  const names = new Set(wrong.map((one) => typeNames[one.expected] ?? one.expected));
+  return [finding(path, `must be ${[...names].join(' or ')}`)];
+}
+
+function isOfWrongType(issue: Issue): issue is z.core.$ZodIssueInvalidType {
+  return issue.code === 'invalid_type' && issue.path.length === 0;
+}
+
+/** The only trace of a missing field that zod leaves is in its own text. */
+function isMissing(issue: z.core.$ZodIssueInvalidType): boolean {
+  return issue.message.endsWith('received undefined');
 }
 
 function oneOf(values: readonly unknown[]): string {
@@ -74,6 +88,12 @@ function oneOf(values: readonly unknown[]): string {
   return `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`;
 }
 
-function line(path: PropertyKey[], message: string): string {
-  return path.length === 0 ? message : `${path.map(String).join('.')}: ${message}`;
+function finding(path: PropertyKey[], message: string, code: ErrorCode = 'invalid_request'): Finding {
+  return { path, message, code };
+}
+
+function line({ path, message }: Finding): string {
+  if (path.length === 0) return message;
+  const text = path.map(String).join('.');
+  return `${text.length > maxPathCharacters ? `${text.slice(0, maxPathCharacters)}...` : text}: ${message}`;
 }
