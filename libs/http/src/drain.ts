@@ -1,0 +1,44 @@
+/**
+ * The end of the HTTP server: readiness goes off, streams end, and requests in flight get their answers. Only then may the
+ * connections be closed: cutting them first would lose answers, and without cutting them at all an idle keep-alive
+ * connection holds the process.
+ */
+import type { Server } from 'node:http';
+
+import type { Clock } from '@manyhands/ports';
+
+import type { OpenStreams } from './stream/open-streams.ts';
+
+const lookAgainMs = 20;
+
+export class Drain {
+  readonly #streams: OpenStreams;
+  readonly #clock: Clock;
+  #inFlight = 0;
+  #isDraining = false;
+
+  constructor(streams: OpenStreams, clock: Clock) {
+    this.#streams = streams;
+    this.#clock = clock;
+  }
+
+  get isDraining(): boolean {
+    return this.#isDraining;
+  }
+
+  /** Counts what is in flight on a server, streams included. */
+  watch(server: Server): void {
+    server.prependListener('request', (_request, response) => {
+      this.#inFlight++;
+      response.once('close', () => this.#inFlight--);
+    });
+  }
+
+  /** Resolves when nothing is in flight, or when the time is up. */
+  async run(limitMs: number): Promise<void> {
+    this.#isDraining = true;
+    this.#streams.endAll();
+    const until = this.#clock.monotonicMs() + limitMs;
+    while (this.#inFlight > 0 && this.#clock.monotonicMs() < until) await this.#clock.sleep(lookAgainMs);
+  }
+}
