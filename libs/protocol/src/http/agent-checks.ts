@@ -3,7 +3,8 @@ import type { Problem } from './problem.ts';
 import { duplicateNames, type ToolParams } from './tool-params.ts';
 import { builtinToolNames } from './tools.ts';
 
-const maxTools = 256;
+/** In all: every tool of the built-in set counts. */
+export const maxTools = 256;
 const serverTools = new Set(['web_search', 'web_fetch']);
 
 /** Request and response forms both fit. */

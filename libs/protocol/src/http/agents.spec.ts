@@ -191,7 +191,23 @@ describe('creating an agent', () => {
     [
       'too many tools',
       { ...agent, tools: Array.from({ length: 257 }, (_, i) => ({ ...custom, name: `t${i}` })) },
+      'tools: must have at most 256 tools',
+    ],
+    [
+      'too many tools with the built-in set',
+      {
+        ...agent,
+        tools: [
+          { type: 'agent_toolset_20260401' },
+          ...Array.from({ length: 249 }, (_, i) => ({ ...custom, name: `t${i}` })),
+        ],
+      },
       'tools: must have at most 256 tools, got 257',
+    ],
+    [
+      'too many domains',
+      withConfig({ name: 'web_fetch', blocked_domains: Array.from({ length: 65 }, (_, i) => `d${i}.com`) }),
+      'tools.0.configs.0.blocked_domains: must have at most 64 domains',
     ],
     [
       'too many servers',

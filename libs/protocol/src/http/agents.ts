@@ -1,7 +1,7 @@
 /** Agents: the object, and the bodies that create and update one. Limits are those of the API contract. */
 import { z } from 'zod';
 
-import { agentProblems } from './agent-checks.ts';
+import { agentProblems, maxTools } from './agent-checks.ts';
 import { characters } from './characters.ts';
 import { metadataPatchSchema, metadataSchema } from './metadata.ts';
 import { modelParamsSchema } from './model-config.ts';
@@ -47,7 +47,7 @@ export const skillParamsSchema = z.strictObject({
 });
 export type SkillParams = z.infer<typeof skillParamsSchema>;
 
-export const toolListParamsSchema = z.array(toolParamsSchema);
+export const toolListParamsSchema = z.array(toolParamsSchema).max(maxTools, `must have at most ${maxTools} tools`);
 export const mcpServerListParamsSchema = z
   .array(mcpServerParamsSchema)
   .max(maxServers, `must have at most ${maxServers} servers`);

@@ -29,7 +29,10 @@ const publicSuffixes = new Set(
 );
 
 /** A list as a request gives it; null is the same as absent. */
-export const domainListSchema = z.array(z.string()).nullish();
+export const domainListSchema = z
+  .array(z.string())
+  .max(maxDomains, `must have at most ${maxDomains} domains`)
+  .nullish();
 export type DomainList = z.infer<typeof domainListSchema>;
 
 /** `web_search` entries may end in a path, `web_fetch` entries may not. */
@@ -51,7 +54,6 @@ function listProblems(field: string, domains: DomainList, pathAllowed: boolean):
   if (domains.length === 0) {
     return [{ path: [field], message: 'Empty list of domains is ambiguous. Provide at least one domain or null.' }];
   }
-  if (domains.length > maxDomains) return [{ path: [field], message: `must have at most ${maxDomains} domains` }];
   const seen = new Set<string>();
   return domains.flatMap((domain, index) => {
     const key = domain.toLowerCase();

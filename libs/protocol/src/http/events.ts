@@ -14,12 +14,16 @@ import { hasLength } from './characters.ts';
 import { pageOf } from './paging.ts';
 import { addProblems, type Problem } from './problem.ts';
 
+/** Ours: the contract names no limit, and a hostile list should not be read at length. */
 const maxEvents = 1000;
+const maxBlocks = 10_000;
 const maxInitialEvents = 50;
 const maxFileDocuments = 100;
 const maxSystemBlocks = 1000;
 const maxRubricCharacters = 262_144;
 const maxOutcomeIterations = 20;
+
+const blocksMessage = `must have at most ${maxBlocks} blocks`;
 
 /** Models refuse empty text, so a message with one could never be answered. */
 const filledTextSchema = textBlockSchema.extend({ text: z.string().min(1, 'must not be empty') });
@@ -41,7 +45,8 @@ export const userMessageParamsSchema = z.strictObject({
         refusedRedactedBlockSchema,
       ]),
     )
-    .min(1, 'must have at least 1 block'),
+    .min(1, 'must have at least 1 block')
+    .max(maxBlocks, blocksMessage),
 });
 export type UserMessageParams = z.infer<typeof userMessageParamsSchema>;
 
@@ -64,7 +69,10 @@ export const userToolConfirmationParamsSchema = z
   });
 export type UserToolConfirmationParams = z.infer<typeof userToolConfirmationParamsSchema>;
 
-const resultParams = { content: z.array(toolResultContentSchema).optional(), is_error: z.boolean().nullish() };
+const resultParams = {
+  content: z.array(toolResultContentSchema).max(maxBlocks, blocksMessage).optional(),
+  is_error: z.boolean().nullish(),
+};
 
 export const userCustomToolResultParamsSchema = z.strictObject({
   type: z.literal('user.custom_tool_result'),

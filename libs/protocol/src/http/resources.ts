@@ -5,6 +5,8 @@ import { characters } from './characters.ts';
 
 const maxFiles = 500;
 const maxMemoryStores = 8;
+/** Ours; leaves room for repositories, which have no limit of their own. */
+const maxResources = 600;
 
 const checkoutSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('branch'), name: z.string() }),
@@ -67,6 +69,7 @@ export type SessionResourceParams = z.infer<typeof sessionResourceParamsSchema>;
 
 export const sessionResourceListParamsSchema = z
   .array(sessionResourceParamsSchema)
+  .max(maxResources, `must have at most ${maxResources} resources`)
   .refine((list) => count(list, 'file') <= maxFiles, `must have at most ${maxFiles} files`)
   .refine(
     (list) => count(list, 'memory_store') <= maxMemoryStores,

@@ -117,6 +117,9 @@ export const sessionAgentParamsSchema = z.union([
 ]);
 export type SessionAgentParams = z.infer<typeof sessionAgentParamsSchema>;
 
+/** Ours; the API contract gives a limit for deployments only. */
+const maxVaults = 50;
+/** Ours; none is published. */
 const titleSchema = characters(0, 1024);
 
 /** Body of `POST /v1/sessions`. */
@@ -126,7 +129,7 @@ export const createSessionBodySchema = z.strictObject({
   title: titleSchema.nullish(),
   metadata: metadataSchema.optional(),
   resources: sessionResourceListParamsSchema.optional(),
-  vault_ids: z.array(z.string()).optional(),
+  vault_ids: z.array(z.string()).max(maxVaults, `must have at most ${maxVaults} vaults`).optional(),
   budget: budgetParamsSchema.optional(),
   initial_events: initialEventsSchema.optional(),
 });

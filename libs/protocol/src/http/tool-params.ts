@@ -6,6 +6,7 @@ import { customToolParamsSchema } from './custom-tool.ts';
 import { domainListProblems, domainListSchema } from './domain-list.ts';
 import { addProblems, type Problem } from './problem.ts';
 import {
+  builtinToolNames,
   permissionPolicySchema,
   urlSourceFilterSchema,
   urlSourceSwitchSchema,
@@ -13,7 +14,9 @@ import {
   type BuiltinToolName,
 } from './tools.ts';
 
-const maxReferences = 128;
+/** Names are unique, so a set can have no more entries; the bound also keeps a hostile list from being read at length. */
+const maxConfigs = builtinToolNames.length;
+const maxMcpConfigs = 256;
 
 const defaults = { enabled: z.boolean().nullish(), permission_policy: permissionPolicySchema.nullish() };
 
@@ -31,9 +34,6 @@ const filterParamsSchema = z
   .superRefine((filter, ctx) => {
     if (typeof filter === 'string' || !('tools' in filter)) return;
     const names = filter.tools.map((tool) => tool.name);
-    if (names.length === 0 || names.length > maxReferences) {
-      addProblems(ctx, [{ path: ['tools'], message: `must have 1 to ${maxReferences} tools; use "none" for no tool` }]);
-    }
     if (new Set(names).size < names.length) addProblems(ctx, [{ path: ['tools'], message: 'names must be unique' }]);
   })
   .nullish();
@@ -81,6 +81,7 @@ export const builtinToolsetParamsSchema = z.strictObject({
   default_config: toolDefaultsParamsSchema.nullish(),
   configs: z
     .array(builtinToolConfigParamsSchema)
+    .max(maxConfigs, `must have at most ${maxConfigs} entries`)
     .superRefine((configs, ctx) => addProblems(ctx, duplicateNames(configs)))
     .optional(),
 });
@@ -92,6 +93,7 @@ export const mcpToolsetParamsSchema = z.strictObject({
   default_config: toolDefaultsParamsSchema.nullish(),
   configs: z
     .array(z.strictObject({ name: characters(1, 128), ...defaults }))
+    .max(maxMcpConfigs, `must have at most ${maxMcpConfigs} entries`)
     .superRefine((configs, ctx) => addProblems(ctx, duplicateNames(configs)))
     .optional(),
 });

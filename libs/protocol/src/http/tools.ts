@@ -12,14 +12,23 @@ export type PermissionPolicy = z.infer<typeof permissionPolicySchema>;
 export const toolDefaultsSchema = z.object({ enabled: z.boolean(), permission_policy: permissionPolicySchema });
 export type ToolDefaults = z.infer<typeof toolDefaultsSchema>;
 
+const maxReferences = 128;
+const referencesMessage = `must have 1 to ${maxReferences} tools; use "none" for no tool`;
+const maxRequired = 10_000;
+
 const toolReferenceSchema = z.strictObject({ type: z.literal('tool_reference'), name: z.string() });
+
+const toolReferencesSchema = z
+  .array(toolReferenceSchema)
+  .min(1, referencesMessage)
+  .max(maxReferences, referencesMessage);
 
 /** Which tools' results may contribute URLs that `web_fetch` fetches. */
 export const urlSourceFilterSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('all') }),
   z.strictObject({ type: z.literal('none') }),
-  z.strictObject({ type: z.literal('only'), tools: z.array(toolReferenceSchema) }),
-  z.strictObject({ type: z.literal('except'), tools: z.array(toolReferenceSchema) }),
+  z.strictObject({ type: z.literal('only'), tools: toolReferencesSchema }),
+  z.strictObject({ type: z.literal('except'), tools: toolReferencesSchema }),
 ]);
 export type UrlSourceFilter = z.infer<typeof urlSourceFilterSchema>;
 
@@ -86,7 +95,7 @@ export type McpToolset = z.infer<typeof mcpToolsetSchema>;
 export const toolInputSchemaSchema = z.looseObject({
   type: z.literal('object'),
   properties: z.record(z.string(), z.unknown()).nullish(),
-  required: z.array(z.string()).nullish(),
+  required: z.array(z.string()).max(maxRequired, `must have at most ${maxRequired} names`).nullish(),
 });
 export type ToolInputSchema = z.infer<typeof toolInputSchemaSchema>;
 

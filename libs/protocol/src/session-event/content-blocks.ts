@@ -30,11 +30,13 @@ export const documentBlockSchema = z.strictObject({
 });
 export type DocumentBlock = z.infer<typeof documentBlockSchema>;
 
+const maxTexts = 10_000;
+
 export const searchResultBlockSchema = z.strictObject({
   type: z.literal('search_result'),
   source: z.string(),
   title: z.string(),
-  content: z.array(textBlockSchema),
+  content: z.array(textBlockSchema).max(maxTexts, `must have at most ${maxTexts} blocks`),
   citations: z.strictObject({ enabled: z.boolean() }),
 });
 export type SearchResultBlock = z.infer<typeof searchResultBlockSchema>;
