@@ -22,7 +22,9 @@ export function unsupportedInAgent(body: CreateAgentBody | UpdateAgentBody): str
 
 export function unsupportedInEnvironment(body: CreateEnvironmentBody | UpdateEnvironmentBody): string | null {
   if (body.config?.type === 'self_hosted') return 'config.type: self-hosted environments are not supported yet';
-  return null;
+  const packages = Object.entries(body.config?.packages ?? {});
+  const wanted = packages.find(([, list]) => Array.isArray(list) && list.length > 0);
+  return wanted ? `config.packages.${wanted[0]}: installing packages is not supported yet` : null;
 }
 
 export function unsupportedInSession(body: CreateSessionBody | UpdateSessionBody): string | null {
