@@ -8,7 +8,7 @@ import {
 import type { ModelErrorCode, ModelProgress, ModelRequest, PromptMessage } from '@manyhands/ports';
 import { modelContract, type PlannedAnswer } from '@manyhands/ports/testing';
 import type { ModelBlock } from '@manyhands/protocol';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AnthropicModel } from './anthropic-model.ts';
@@ -104,15 +104,21 @@ describe('the model over HTTP', () => {
     await vi.waitFor(() => expect(removed.mock.calls.length).toBe(added.mock.calls.length));
   });
 
-  it('uses one connection for one request after the other', async () => {
+  it('uses one connection for one request after the other, answered or refused', async () => {
     const ports = new Set<number | undefined>();
+    let requests = 0;
     const answering = await serve((incoming, response) => {
       ports.add(incoming.socket.remotePort);
-      response.writeHead(529, { 'content-type': 'application/json' }).end('{}');
+      if (++requests % 2 === 0) response.writeHead(529, { 'content-type': 'application/json' }).end('{}');
+      else streamShortAnswer(response);
     });
     const other = new AnthropicModel({ apiKey, baseUrl: answering.url });
-    for (let i = 0; i < 3; i++) await expect(ask(other)).rejects.toMatchObject({ code: 'overloaded' });
-    for (let i = 0; i < 3; i++) await play([{ text: 'x' }]);
+    for (let i = 0; i < 3; i++) {
+      expect((await ask(other)).stopReason).toBe('end_turn');
+      // The end of the stream follows its last event, which is where the answer is whole.
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      await expect(ask(other)).rejects.toMatchObject({ code: 'overloaded' });
+    }
     expect(ports.size).toBe(1);
     other.close();
     await answering.close();
@@ -219,6 +225,19 @@ function request(messages: PromptMessage[]): ModelRequest {
 
 function ask(model: AnthropicModel) {
   return model.respond(request(user('hello')), () => {}, new AbortController().signal);
+}
+
+/** Ends some time after its last event. */
+function streamShortAnswer(response: ServerResponse): void {
+  const usage = { input_tokens: 1, output_tokens: 1 };
+  const events = [
+    { type: 'message_start', message: { usage } },
+    { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage },
+    { type: 'message_stop' },
+  ];
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  response.write(events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(''));
+  setTimeout(() => response.end(), 5);
 }
 
 async function serve(listener: RequestListener): Promise<{ url: string; close: () => Promise<void> }> {

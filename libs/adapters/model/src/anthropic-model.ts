@@ -1,7 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { ModelError, type Model, type ModelProgress, type ModelRequest, type ModelResponse } from '@manyhands/ports';
 import { Answer } from './answer.ts';
-import { messageParams } from './message-params.ts';
+import { betaOf, messageParams } from './message-params.ts';
 import { modelFailure, type Stage } from './model-failure.ts';
 import { Transport } from './transport.ts';
 
@@ -75,7 +75,9 @@ export class AnthropicModel implements Model {
   }
 
   async #open(request: ModelRequest, signal: AbortSignal): Promise<StreamEvents> {
-    const stream = await this.#client.messages.create(messageParams(request), { signal });
+    // Null keeps out a beta of `ANTHROPIC_CUSTOM_HEADERS`.
+    const headers = { 'anthropic-beta': betaOf(request) };
+    const stream = await this.#client.messages.create(messageParams(request), { signal, headers });
     return stream[Symbol.asyncIterator]();
   }
 

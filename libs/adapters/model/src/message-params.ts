@@ -1,7 +1,8 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type { Effort, ModelRequest, PromptMessage } from '@manyhands/ports';
 import { markCacheBreakpoints, type Prompt } from './cache-breakpoints.ts';
-import { profileOf } from './model-profiles.ts';
+import { profileOf, type MessagesProfile } from './model-profiles.ts';
+import { placeSystemMessages } from './system-placement.ts';
 
 const effortsUpwards: readonly Effort[] = ['low', 'medium', 'high', 'xhigh', 'max'];
 
@@ -16,14 +17,14 @@ export function messageParams(request: ModelRequest): Anthropic.MessageCreatePar
   const prompt: Prompt = {
     tools: [...request.tools],
     system: request.system ? [{ type: 'text', text: request.system }] : [],
-    messages: request.messages.flatMap(withoutEmptyText),
+    messages: placeSystemMessages(request.messages.flatMap(withoutEmptyText)),
   };
   if (request.promptCaching) markCacheBreakpoints(prompt);
   const body = {
     model: request.model,
     max_tokens: request.maxOutputTokens,
     stream: true,
-    ...(request.thinking && profile.thinking && { thinking: { type: 'adaptive' } }),
+    ...thinkingOf(request, profile),
     ...(effort && { output_config: { effort } }),
     ...(prompt.tools.length > 0 && { tools: prompt.tools }),
     ...(prompt.system.length > 0 && { system: prompt.system }),
@@ -31,6 +32,22 @@ export function messageParams(request: ModelRequest): Anthropic.MessageCreatePar
   };
   // The port's tools and blocks are the API's own shapes, which the port does not spell out.
   return body as unknown as Anthropic.MessageCreateParamsStreaming;
+}
+
+/** The beta that a request needs for what its body says, if any. */
+export function betaOf(request: ModelRequest): string | null {
+  return profileOf(request.model).bindsThinking ? 'thinking-binding-controls-2026-08-01' : null;
+}
+
+/**
+ * A model that binds its thoughts to the conversation refuses them after anything before them changed: a shortened tool
+ * result, another system prompt, another set of tools. It is asked to drop those instead. Such models always think.
+ */
+function thinkingOf(request: ModelRequest, profile: MessagesProfile) {
+  if (profile.bindsThinking) {
+    return { thinking: { type: 'adaptive', block_binding: { prefix_mismatch_behavior: 'drop_block' } } };
+  }
+  return request.thinking && profile.thinking ? { thinking: { type: 'adaptive' } } : {};
 }
 
 /** The highest level that the model has and that is not above the wish; its lowest when all are above. */

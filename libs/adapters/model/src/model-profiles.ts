@@ -5,6 +5,8 @@ import profiles from './profiles.json' with { type: 'json' };
 export interface MessagesProfile extends ModelProfile {
   /** The levels of effort that the model takes; none: the parameter is left out. */
   efforts: readonly Effort[];
+  /** Whether the model refuses its own thoughts once the conversation before them was changed. */
+  bindsThinking: boolean;
 }
 
 const table = profiles as readonly (MessagesProfile & { note?: string })[];

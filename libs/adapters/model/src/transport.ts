@@ -10,12 +10,11 @@ export class SilenceError extends Error {
 const idleConnectionMs = 30_000;
 
 /** What a request carries; the SDK adds others, some of them from the environment, which is not ours to pass on. */
-const sentHeaders = ['accept', 'anthropic-version', 'authorization', 'content-type', 'user-agent'];
+const sentHeaders = ['accept', 'anthropic-beta', 'anthropic-version', 'authorization', 'content-type', 'user-agent'];
 
 /**
  * The `fetch` that the SDK calls, over Node's own HTTP client and with as much of a `Response` as the SDK reads. The
- * built-in one would do, but every chunk of its bodies crosses a web stream, its sockets cannot be watched for silence,
- * and it follows redirects, with the key, to wherever they lead.
+ * built-in one cannot watch its sockets for silence, and follows redirects, with the prompt, to wherever they lead.
  *
  * - Aborting the signal destroys the socket before the abort returns.
  * - A connection that is silent for `silenceMs`, while it is opened, before an answer or within one, is destroyed and
