@@ -22,9 +22,11 @@ export function promptFault(request: MessagesRequest): string | null {
 function rolesFault(messages: readonly Message[]): string | null {
   for (const [index, message] of messages.entries()) {
     if (!['user', 'assistant', 'system'].includes(message.role)) return `messages.${index}: unknown role`;
-    if (message.role === 'system' && messages[index - 1]?.role !== 'user') {
-      return `messages.${index}: a system message must follow a user message`;
-    }
+    if (message.role !== 'system') continue;
+    if (messages[index - 1]?.role !== 'user') return `messages.${index}: a system message must follow a user message`;
+    const next = messages[index + 1]?.role ?? 'assistant';
+    if (next !== 'assistant')
+      return `messages.${index}: a system message must precede an assistant message or be the last`;
   }
   const last = messages.at(-1);
   return last?.role === 'assistant' ? 'This model does not support assistant message prefill.' : null;
