@@ -98,7 +98,7 @@ export class EgressProxy {
       counters: this.counters,
       limits: { ...defaultLimits, ...limits },
     });
-    const session = { proxy, networking };
+    const session: OpenSession = { proxy, networking };
     await listenAt(proxy, socketPath);
     return session;
   }

@@ -3,6 +3,7 @@ export { refusedAddressClass, type AddressClass } from './address-rules.ts';
 export type { EgressCounters } from './counters.ts';
 export { EgressError, type EgressErrorCode } from './egress-error.ts';
 export { EgressProxy, type EgressProxyOptions, type NetworkingSource } from './egress-proxy.ts';
+export { OutboundWebFetch, type WebFetchOptions } from './web-fetch.ts';
 export { isHostAllowed, isInDomains, normaliseHost } from './host-rules.ts';
 export { Outbound, type OutboundOptions, type Target } from './outbound.ts';
 export type { Resolve } from './resolver.ts';
