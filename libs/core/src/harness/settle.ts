@@ -84,6 +84,7 @@ export function settle(
   newId: () => EventId,
 ): Plan {
   const plan = new Plan(state, now, newId);
+  if (!state.lease) return plan; // An outcome before this one ended the turn.
   switch (outcome.type) {
     case 'responded':
       return settleResponse(plan, outcome, limits);
@@ -246,6 +247,7 @@ function isUnanswered(state: SessionState, id: EventId): boolean {
   return turnOf(state.phase)?.calls.some((call) => call.eventId === id && !call.answered) ?? false;
 }
 
+/** A result from the journal of a hand that was given up does not bring that hand back. */
 function isKnownHand(state: SessionState, hand: HandUse): boolean {
-  return state.hand?.generation === hand.generation && state.hand.status === 'provisioned';
+  return state.hand !== null && state.hand.generation >= hand.generation;
 }
