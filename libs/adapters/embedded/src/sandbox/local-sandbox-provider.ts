@@ -1,0 +1,287 @@
+/**
+ * Hands on this machine: each a daemon in a sandbox of its own, with its files below one directory.
+ *
+ * - A daemon is detached. It is found again by the processes that were written down for it, which are told from others
+ *   by pid and start time, and by its socket, which nobody else can take: where it listens, the hand lives.
+ * - A life is launched at most once, by whichever server; what races is decided by the daemon (see `apps/hand`).
+ * - A new life begins when those before it have ended for certain, so two never share a workspace.
+ * - The caller holds the data directory's lock: there is one provider at a time.
+ */
+import { createHash, type KeyObject } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFile, rename } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { HandConfig } from '@manyhands/core';
+import {
+  SandboxError,
+  type Execution,
+  type HandRef,
+  type Logger,
+  type SandboxProvider,
+  type SandboxSpec,
+  type SandboxStatus,
+} from '@manyhands/ports';
+import type { EnvironmentSettings, EventId, SessionId } from '@manyhands/protocol';
+import { makeCgroups } from './cgroups.ts';
+import { isolatedCommand, isolationProblem, isolations, type Isolation } from './isolation.ts';
+import { launch } from './launch.ts';
+import { LifeDirectory, livesOf, names } from './life-directory.ts';
+import { endLife, seal, stateOf } from './life.ts';
+import { defaultLimits, limitCommand, type SandboxLimits } from './limits.ts';
+import { bareCommand } from './no-isolation.ts';
+import { readJournal } from './read-journal.ts';
+import { removeTree } from './remove-tree.ts';
+import { giveTo, userOf } from './sandbox-user.ts';
+import { inside, insideConfig, insideEnvironment, sandboxView } from './sandbox-view.ts';
+import { SocketPaths } from './socket-paths.ts';
+
+export interface LocalSandboxOptions {
+  /** Everything of all hands is below it. */
+  directory: string;
+  /** The daemon, one file: `hand.mjs`. */
+  handBundle: string;
+  /** Public half of the Ed25519 key that grants are signed with. */
+  grantPublicKey: KeyObject;
+  /**
+   * Opens the egress proxy's socket for a hand, or finds it open. Its directory is what the sandbox sees, and is the same
+   * for the same hand also after a restart. Asked again when a hand is found after a restart.
+   */
+  egressSocketFor(ref: HandRef, environment: EnvironmentSettings): Promise<string>;
+  /** Closes it: the hand is gone. */
+  releaseEgress(ref: HandRef): Promise<void>;
+  logger: Logger;
+  /** One that must work; by default the first that does. */
+  isolation?: Isolation;
+  /** Runs commands as the server's own user, with all its files and network, where no isolation works. */
+  unsafeNoIsolation?: boolean;
+  idleMs?: number;
+  limits?: Partial<SandboxLimits>;
+  /** Paths of the server; they matter where they lie below a system folder. The directory itself is always hidden. */
+  hidden?: string[];
+  /** Further paths of the machine, such as language runtimes, shown read-only. */
+  shown?: string[];
+}
+
+const defaultIdleMs = 10 * 60_000;
+const destroyedSuffix = '.destroyed';
+
+type Running = SandboxStatus & { state: 'running' };
+
+export class LocalSandboxProvider implements SandboxProvider {
+  /** null: commands are not isolated. */
+  readonly isolation: Isolation | null;
+  readonly #options: LocalSandboxOptions;
+  readonly #bundle: string;
+  readonly #sockets = new SocketPaths();
+  readonly #provisioning = new Map<string, Promise<Running>>();
+  /** Lives whose way out was opened by this process. */
+  readonly #egressOpen = new Map<string, string>();
+
+  private constructor(options: LocalSandboxOptions, isolation: Isolation | null, bundle: string) {
+    this.#options = options;
+    this.isolation = isolation;
+    this.#bundle = bundle;
+  }
+
+  /** Finds out what works on this machine. Throws `SandboxError` `'no-isolation'` when nothing does. */
+  static async open(options: LocalSandboxOptions): Promise<LocalSandboxProvider> {
+    mkdirSync(options.directory, { recursive: true, mode: 0o700 });
+    const bundle = copyBundle(options);
+    const problems: string[] = [];
+    for (const isolation of options.isolation ? [options.isolation] : isolations) {
+      const parts = { bundle, hidden: hiddenPaths(options), shown: options.shown ?? [] };
+      const problem = await isolationProblem(isolation, options.directory, parts);
+      if (problem === null) return new LocalSandboxProvider(options, isolation, bundle);
+      problems.push(`${isolation}: ${problem}`);
+    }
+    if (options.unsafeNoIsolation) return new LocalSandboxProvider(options, null, bundle);
+    throw new SandboxError('no-isolation', `commands cannot be isolated on this machine (${problems.join('; ')})`);
+  }
+
+  async provision(spec: SandboxSpec, signal: AbortSignal): Promise<Running> {
+    signal.throwIfAborted();
+    const key = keyOf(spec.ref);
+    const going = this.#provisioning.get(key) ?? this.#begin(key, spec);
+    return Promise.race([going, rejectionOf(signal)]);
+  }
+
+  async find(ref: HandRef): Promise<SandboxStatus> {
+    const going = this.#provisioning.get(keyOf(ref));
+    if (going) await going.catch(() => {}); // Its caller is told; here the outcome shows below.
+    const life = new LifeDirectory(this.#options.directory, ref);
+    if ((await stateOf(life, this.#sockets)) === 'running') return this.#running(life);
+    // A launcher that is only just coming either sees the seal or is seen after it.
+    seal(life);
+    if ((await stateOf(life, this.#sockets)) === 'running') return this.#running(life);
+    await this.#end(life);
+    return { state: 'gone' };
+  }
+
+  async journal(ref: HandRef, executionId: EventId): Promise<Execution> {
+    return readJournal(new LifeDirectory(this.#options.directory, ref).journal, executionId);
+  }
+
+  async destroy(sessionId: SessionId): Promise<void> {
+    const { directory } = this.#options;
+    await Promise.allSettled(
+      [...this.#provisioning].filter(([key]) => key.startsWith(`${sessionId}/`)).map(([, p]) => p),
+    );
+    for (const life of livesOf(directory, sessionId)) await this.#end(life);
+    // Under another name first, so that nothing finds the way to a directory that is half there.
+    const destroyed = join(directory, sessionId + destroyedSuffix);
+    if (existsSync(join(directory, sessionId))) {
+      await removeTree(destroyed);
+      await rename(join(directory, sessionId), destroyed);
+    }
+    await removeTree(destroyed);
+  }
+
+  async list(): Promise<SessionId[]> {
+    const sessions = names(this.#options.directory).filter((name) => name.startsWith('sesn_'));
+    return [...new Set(sessions.map((name) => name.replace(destroyedSuffix, '') as SessionId))];
+  }
+
+  #begin(key: string, spec: SandboxSpec): Promise<Running> {
+    const going = this.#provision(spec).finally(() => this.#provisioning.delete(key));
+    this.#provisioning.set(key, going);
+    return going;
+  }
+
+  async #provision({ ref, environment }: SandboxSpec): Promise<Running> {
+    const life = new LifeDirectory(this.#options.directory, ref);
+    switch (await stateOf(life, this.#sockets)) {
+      case 'running':
+        return this.#running(life);
+      case 'over':
+        await this.#end(life);
+        throw new SandboxError('gone', `generation ${ref.generation} of this hand is over`);
+      case 'never-launched':
+        await this.#endEarlierThan(ref);
+        await this.#launch(life, environment);
+        return this.#awaitStart(life);
+    }
+  }
+
+  async #launch(life: LifeDirectory, environment: EnvironmentSettings): Promise<void> {
+    life.create();
+    writeFileSync(life.environment, JSON.stringify(environment), { mode: 0o600 });
+    const egressSocket = await this.#openEgress(life);
+    const user = userOf(life.ref.sessionId);
+    giveTo(user, [...(Object.values(life.folders) as string[]), life.run, life.tmp]);
+    const cgroups = makeCgroups(`manyhands-${nameHash(life)}`, this.#limits);
+    writeFileSync(life.cgroups, cgroups.join('\n'), { mode: 0o600 });
+    const command = this.isolation
+      ? this.#isolated(this.isolation, life, user, egressSocket)
+      : bareCommand(life, this.#bundle, this.#config(life), egressSocket);
+    launch(
+      life,
+      cgroups.map((directory) => join(directory, 'cgroup.procs')),
+      command,
+    );
+  }
+
+  #isolated(
+    isolation: Isolation,
+    life: LifeDirectory,
+    user: ReturnType<typeof userOf>,
+    egressSocket: string,
+  ): string[] {
+    const config: HandConfig = { ...this.#config(life), ...insideConfig(egressSocket) };
+    const view = sandboxView({
+      life,
+      user,
+      bundle: this.#bundle,
+      egressFolder: dirname(egressSocket),
+      hidden: hiddenPaths(this.#options),
+      shown: this.#options.shown ?? [],
+    });
+    return isolatedCommand(isolation, { view, user, life }, [
+      ...limitCommand(this.#limits),
+      ...['/usr/bin/env', '-i', ...Object.entries(insideEnvironment()).map(([name, value]) => `${name}=${value}`)],
+      ...[inside.node, inside.bundle, JSON.stringify(config)],
+    ]);
+  }
+
+  #config(life: LifeDirectory): Pick<HandConfig, 'session' | 'hand' | 'generation' | 'publicKey' | 'idleMs'> {
+    const { sessionId: session, hand, generation } = life.ref;
+    const { grantPublicKey, idleMs = defaultIdleMs } = this.#options;
+    const publicKey = grantPublicKey.export({ format: 'der', type: 'spki' }).toString('base64url');
+    return { session, hand, generation, publicKey, idleMs };
+  }
+
+  async #awaitStart(life: LifeDirectory): Promise<Running> {
+    const deadline = performance.now() + 2_000;
+    for (;;) {
+      const state = await stateOf(life, this.#sockets);
+      if (state === 'running') return this.#running(life);
+      // The launcher may not even have come to write itself down.
+      if (state === 'over' || performance.now() > deadline) break;
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+    await this.#end(life);
+    const log = await readFile(life.log, 'utf8').catch(() => '');
+    throw new SandboxError('failed', `the sandbox did not start: ${log.trim().slice(-500) || 'it said nothing'}`);
+  }
+
+  async #running(life: LifeDirectory): Promise<Running> {
+    await this.#openEgress(life);
+    return { state: 'running', address: { kind: 'unix', socketPath: this.#sockets.shorten(life.socket) } };
+  }
+
+  async #openEgress(life: LifeDirectory): Promise<string> {
+    const known = this.#egressOpen.get(life.path);
+    if (known !== undefined) return known;
+    const environment = JSON.parse(readFileSync(life.environment, 'utf8')) as EnvironmentSettings;
+    const socketPath = await this.#options.egressSocketFor(life.ref, environment);
+    this.#egressOpen.set(life.path, socketPath);
+    return socketPath;
+  }
+
+  async #endEarlierThan(ref: HandRef): Promise<void> {
+    const lives = livesOf(this.#options.directory, ref.sessionId);
+    for (const life of lives)
+      if (life.ref.hand === ref.hand && life.ref.generation < ref.generation) await this.#end(life);
+  }
+
+  async #end(life: LifeDirectory): Promise<void> {
+    await endLife(life);
+    this.#sockets.forget(life.socket);
+    await removeTree(life.tmp);
+    if (this.#egressOpen.delete(life.path)) await this.#options.releaseEgress(life.ref);
+  }
+
+  get #limits(): SandboxLimits {
+    return { ...defaultLimits, ...this.#options.limits };
+  }
+}
+
+/** The daemon outlives the server's files: an update may replace or remove them. Readable for whoever a sandbox is. */
+function copyBundle({ directory, handBundle }: LocalSandboxOptions): string {
+  const bytes = readFileSync(handBundle);
+  const path = join(directory, `hand-${createHash('sha256').update(bytes).digest('hex').slice(0, 16)}.mjs`);
+  if (!existsSync(path)) {
+    writeFileSync(`${path}.new`, bytes, { mode: 0o644 });
+    renameSync(`${path}.new`, path);
+  }
+  return path;
+}
+
+function hiddenPaths({ directory, hidden = [] }: LocalSandboxOptions): string[] {
+  return [directory, ...hidden];
+}
+
+function keyOf({ sessionId, hand, generation }: HandRef): string {
+  return `${sessionId}/${hand}/${generation}`;
+}
+
+function nameHash({ path }: LifeDirectory): string {
+  return createHash('sha256').update(path).digest('hex').slice(0, 16);
+}
+
+function rejectionOf(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const abort = (): void => reject(signal.reason as Error);
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+  });
+}
