@@ -130,7 +130,8 @@ async function listenAt(proxy: SessionProxy, socketPath: string): Promise<void> 
   // A sandbox may run as another user; who may come here is decided by the directory above and by what is mounted.
   const directory = path.dirname(socketPath);
   await mkdir(path.dirname(directory), { recursive: true, mode: 0o700 });
-  await mkdir(directory, { recursive: true, mode: 0o755 });
+  await mkdir(directory, { recursive: true });
+  await chmod(directory, 0o755);
   await rm(socketPath, { force: true });
   await proxy.listen(socketPath);
   await chmod(socketPath, 0o666);

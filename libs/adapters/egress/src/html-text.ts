@@ -47,6 +47,7 @@ const SKIPPED = [
   'canvas',
   'img',
   'head',
+  'title',
   'select',
 ];
 

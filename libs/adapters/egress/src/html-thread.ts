@@ -4,6 +4,7 @@
  */
 import { Worker } from 'node:worker_threads';
 import type { PageText } from './html-text.ts';
+import { Turns } from './turns.ts';
 
 /** More pages at the same time wait: each thread takes a core and its own heap. */
 const MAX_THREADS = 2;
@@ -12,43 +13,13 @@ const TIME_LIMIT_MS = 10_000;
 
 const workerUrl = new URL(import.meta.url.endsWith('.ts') ? './html-worker.ts' : './html-worker.js', import.meta.url);
 
-const waiting = new Set<() => void>();
-let running = 0;
+const turns = new Turns(MAX_THREADS);
 
 /** Rejects when the page is too much for the thread, or with the signal's reason. */
-export async function pageTextInThread(html: string, url: string, signal: AbortSignal): Promise<PageText> {
-  await takeTurn(signal);
-  try {
-    return await convertInThread(html, url, AbortSignal.any([signal, AbortSignal.timeout(TIME_LIMIT_MS)]));
-  } finally {
-    passTurn();
-  }
-}
-
-async function takeTurn(signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  if (running < MAX_THREADS) {
-    running += 1;
-    return;
-  }
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  waiting.add(resolve);
-  const giveUp = () => {
-    // Once the turn was passed on it must be used, or it would be lost.
-    if (waiting.delete(resolve)) reject(signal.reason as Error);
-  };
-  signal.addEventListener('abort', giveUp, { once: true });
-  await promise.finally(() => signal.removeEventListener('abort', giveUp));
-}
-
-function passTurn(): void {
-  const [next] = waiting;
-  if (!next) {
-    running -= 1;
-    return;
-  }
-  waiting.delete(next);
-  next();
+export function pageTextInThread(html: string, url: string, signal: AbortSignal): Promise<PageText> {
+  return turns.take(signal, () =>
+    convertInThread(html, url, AbortSignal.any([signal, AbortSignal.timeout(TIME_LIMIT_MS)])),
+  );
 }
 
 async function convertInThread(html: string, url: string, signal: AbortSignal): Promise<PageText> {

@@ -91,7 +91,7 @@ describe('what is read', () => {
     expect(await read(await page('application/ld+json', '{}'))).toMatch(/\{\}$/);
     expect(await read(await page('text/markdown', '# <b>'))).toMatch(/# <b>$/);
     expect(await read(await page('', 'plain words'))).toMatch(/plain words$/);
-    expect(await read(await page('', '<!doctype html><p>words</p>'))).toMatch(/\n\nwords$/);
+    expect(await read(await page('', '<!doctype html><title>T</title><p>words</p>'))).toMatch(/\n\nwords$/);
   });
 
   it.each([

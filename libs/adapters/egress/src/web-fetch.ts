@@ -9,6 +9,7 @@ import { pageTextInThread } from './html-thread.ts';
 import type { Outbound } from './outbound.ts';
 import { decodeText, isHtml } from './page-content.ts';
 import { requestPage, type Hop } from './page-request.ts';
+import { Turns } from './turns.ts';
 import { WebFetchError } from './web-fetch-error.ts';
 
 export interface WebFetchOptions {
@@ -21,6 +22,8 @@ export interface WebFetchOptions {
 
 type DomainRules = Pick<WebFetchRequest, 'allowedDomains' | 'blockedDomains'>;
 
+/** At once; each may hold a body of the full size in memory. */
+const MAX_FETCHES = 32;
 const MAX_REDIRECTS = 5;
 const MAX_URL_CHARACTERS = 2_048;
 const CHARACTERS_PER_TOKEN = 4;
@@ -31,6 +34,7 @@ export class OutboundWebFetch implements WebFetch {
   readonly #options: WebFetchOptions;
   readonly #timeLimitMs: number;
   readonly #maxBodyBytes: number;
+  readonly #turns = new Turns(MAX_FETCHES);
 
   constructor(options: WebFetchOptions) {
     this.#options = options;
@@ -41,7 +45,8 @@ export class OutboundWebFetch implements WebFetch {
   async fetch(request: WebFetchRequest, signal: AbortSignal): Promise<ToolAnswer> {
     const deadline = AbortSignal.timeout(this.#timeLimitMs);
     try {
-      const text = await this.#read(request, AbortSignal.any([signal, deadline]));
+      const either = AbortSignal.any([signal, deadline]);
+      const text = await this.#turns.take(either, () => this.#read(request, either));
       return { isError: false, content: [{ type: 'text', text }] };
     } catch (error) {
       const { code, message } = this.#explain(error, { signal, deadline });
