@@ -86,14 +86,16 @@ describe('the model over HTTP', () => {
     await vi.waitFor(() => expect(server.requests.requests()[0]?.abortedAt).not.toBeNull());
   });
 
-  it('closes the connection at once when it is aborted', async () => {
+  it.each([0, 4])('closes the connection at once when it is aborted after %i events', async (afterEvents) => {
+    const patient = new AnthropicModel({ apiKey, baseUrl: server.baseUrl });
     const controller = new AbortController();
-    const turn = { blocks: [{ text: 'a long answer' }], faults: [{ kind: 'silence' as const, afterEvents: 0 }] };
-    const answer = model.respond(request(user(script([turn]))), () => {}, controller.signal);
+    const turn = { blocks: [{ text: 'a long answer' }], faults: [{ kind: 'silence' as const, afterEvents }] };
+    const answer = patient.respond(request(user(script([turn]))), () => {}, controller.signal);
     await vi.waitFor(() => expect(server.requests.count).toBe(1));
     controller.abort();
     await expect(answer).rejects.toMatchObject({ code: 'aborted' });
     await vi.waitFor(() => expect(server.requests.requests()[0]?.abortedAt).not.toBeNull());
+    patient.close();
   });
 
   it('leaves no listener on a signal that outlives many requests', async () => {
