@@ -5,7 +5,7 @@ import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { ApiError, sendError } from './api-error.ts';
-import { bodyLimitBytes } from './json-body.ts';
+import { bodyLimitBytes, contentTypeMessage } from './json-body.ts';
 import { messageForUnknownPath } from './later-resources.ts';
 import { pathOf } from './request-context.ts';
 
@@ -40,6 +40,7 @@ export class ErrorFilter implements ExceptionFilter {
       return { code: 'not_found', message: messageForUnknownPath(request.method, pathOf(request.url)) };
     if (status === 413)
       return { code: 'request_too_large', message: `A body may have ${bodyLimitBytes} bytes at most.` };
+    if (status === 415) return { code: 'invalid_request', message: contentTypeMessage };
     if (status !== null && status < 500) return { code: 'invalid_request', message: 'The request is malformed.' };
     this.#log(error, request);
     return { code: 'internal_error', message: 'Internal server error.' };

@@ -47,7 +47,10 @@ export async function createHttpServer(module: Type<unknown> | DynamicModule, ap
     app,
     listen: (port, host) => instance.listen({ port, host }),
     drain: (limitMs) => drain.run(limitMs),
-    close: () => app.close(),
+    close: async () => {
+      await drain.run(0);
+      await app.close();
+    },
   };
 }
 

@@ -7,6 +7,8 @@ import { hashOf } from './idempotency.ts';
 /** Of requests to agents, sessions and environments. */
 export const bodyLimitBytes = 32 * 1024 * 1024;
 
+export const contentTypeMessage = 'The request body must be sent as content-type: application/json.';
+
 export function parseJsonBodies(instance: FastifyInstance): void {
   // Keys that would reach an object's prototype are refused.
   const parseJson = instance.getDefaultJsonParser('error', 'error');
@@ -15,7 +17,7 @@ export function parseJsonBodies(instance: FastifyInstance): void {
     if (request.headers['idempotency-key'] !== undefined) request.bodyHash = hashOf(body);
     if (body.trim() === '') return done(null, undefined);
     if (!isJson(request.headers['content-type'])) {
-      return done(new ApiError('invalid_request', 'The request body must be sent as content-type: application/json.'));
+      return done(new ApiError('invalid_request', contentTypeMessage));
     }
     void parseJson(request, body, (error, value) => {
       if (error === null) done(null, value);

@@ -13,7 +13,7 @@ import { EventStream } from './event-stream.ts';
 import type { OpenStreams } from './open-streams.ts';
 import { PreviewGate } from './preview-gate.ts';
 import { parseEventId } from './sse-frames.ts';
-import { SseWriter } from './sse-writer.ts';
+import { SseWriter, streamHeaders } from './sse-writer.ts';
 import { streamStart } from './stream-start.ts';
 
 export interface StreamChoice {
@@ -28,6 +28,7 @@ export async function serveStream(
   reply: FastifyReply,
   { api, streams }: { api: PublicApi; streams: OpenStreams },
 ): Promise<void> {
+  if (request.method === 'HEAD') return describe(request, choice, reply, api);
   const place = streams.admit(request.identity.apiKeyId);
   try {
     const { stream, deliveries } = await open(request, choice, reply, api);
@@ -37,6 +38,12 @@ export async function serveStream(
     place.leave();
     throw error;
   }
+}
+
+/** Says that there is a stream, without being one. */
+async function describe(request: FastifyRequest, { sessionId }: StreamChoice, reply: FastifyReply, api: PublicApi) {
+  found(await api.sessions.session(request.identity.workspaceId, sessionId), 'session');
+  await reply.headers(streamHeaders).send();
 }
 
 async function open(request: FastifyRequest, choice: StreamChoice, reply: FastifyReply, api: PublicApi) {

@@ -10,7 +10,7 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 
 import type { Clock } from '@manyhands/ports';
 
-const streamHeaders = {
+export const streamHeaders = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache, no-transform',
   // Nginx would hold events back to fill its buffers.
