@@ -1,0 +1,157 @@
+/**
+ * Reads of the log with payloads in the clear. Small reads happen here, larger ones in the pool's threads. A key that is
+ * not at hand is looked for behind the barrier; fields in the blob store are fetched and put in their places.
+ */
+import type { StatementSync } from 'node:sqlite';
+import { SessionLogError, type BlobStore } from '@manyhands/ports';
+import type { LogRecord, Seq, StreamId } from '@manyhands/protocol';
+import type { Copy } from '../copy/copy.ts';
+import { recordPosition } from '../copy/copy-schema.ts';
+import type { StreamRow } from '../copy/stream-rows.ts';
+import { sealContext } from '../seal.ts';
+import type { DataKeys } from '../write/data-keys.ts';
+import type { InlineReads } from './copy-reader.ts';
+import {
+  MissingKey,
+  type EventsAnswer,
+  type EventsRequest,
+  type OpenedRecord,
+  type Reads,
+  type RecordsRequest,
+} from './read-request.ts';
+
+/** Pages end here. */
+export const maxPageBytes = 8 * 1024 * 1024;
+
+export interface LogReaderOptions {
+  copy: Copy;
+  inline: InlineReads;
+  /** Where larger reads go; the inline reads themselves for a copy in memory. */
+  pool: Reads;
+  keys: DataKeys;
+  blobs: BlobStore;
+}
+
+/** What is worth no trip to another thread: about a millisecond of work. */
+const smallRecords = 64;
+const smallBytes = 128 * 1024;
+
+export interface RecordPick {
+  row: StreamRow;
+  seqs: readonly Seq[];
+}
+
+export class LogReader {
+  readonly #options: LogReaderOptions;
+  readonly #size: StatementSync;
+
+  constructor(options: LogReaderOptions) {
+    this.#options = options;
+    this.#size = options.copy.db.prepare(`SELECT count(*) AS records, coalesce(sum(length(payload)), 0) AS bytes
+      FROM (SELECT payload FROM records WHERE position > ? AND position <= ? LIMIT ${smallRecords + 1})`);
+  }
+
+  async records(
+    row: StreamRow,
+    slice: Omit<RecordsRequest, 'kind' | 'stream' | 'streamId' | 'keys' | 'maxBytes'>,
+  ): Promise<{ records: LogRecord[]; complete: boolean }> {
+    const reads = this.#reads(row, slice.after, slice.upTo);
+    const answer = await this.#withKeys(row.streamId, (keys) =>
+      reads.read({ kind: 'records', ...slice, stream: row.id, streamId: row.streamId, keys, maxBytes: maxPageBytes }),
+    );
+    return { records: await this.#complete(row.streamId, answer.records), complete: answer.complete };
+  }
+
+  /** Single records, small ones as a rule. A record that is not there is left out. */
+  async pick(row: StreamRow, seqs: readonly Seq[]): Promise<LogRecord[]> {
+    const answer = await this.#withKeys(row.streamId, async (keys) => {
+      return this.#options.inline.readNow({
+        kind: 'pick',
+        wanted: [{ stream: row.id, streamId: row.streamId, keys, seqs }],
+      });
+    });
+    return this.#complete(row.streamId, answer.flat());
+  }
+
+  /** Single records of many streams, read in the pool. */
+  async pickMany(picks: readonly RecordPick[]): Promise<LogRecord[][]> {
+    const { pool, keys } = this.#options;
+    const wanted = picks.map(({ row, seqs }) => ({
+      stream: row.id,
+      streamId: row.streamId,
+      keys: keys.ring(row.streamId),
+      seqs,
+    }));
+    try {
+      const answer = await pool.read({ kind: 'pick', wanted });
+      return await Promise.all(picks.map(({ row }, i) => this.#complete(row.streamId, answer[i] ?? [])));
+    } catch (cause) {
+      if (!(cause instanceof MissingKey)) throw cause;
+      // One by one, so that a lost key is found out and blamed on its own stream.
+      return Promise.all(picks.map(({ row, seqs }) => this.pick(row, seqs)));
+    }
+  }
+
+  async events(
+    row: StreamRow,
+    page: Omit<EventsRequest, 'kind' | 'stream' | 'streamId' | 'keys' | 'maxBytes'>,
+  ): Promise<{ events: EventsAnswer['events']; hasMore: boolean; records: Map<Seq, LogRecord> }> {
+    const reads =
+      page.order === 'asc' ? this.#reads(row, page.after?.seq ?? (0 as Seq), page.upTo) : this.#options.pool;
+    const answer = await this.#withKeys(row.streamId, (keys) =>
+      reads.read({ kind: 'events', ...page, stream: row.id, streamId: row.streamId, keys, maxBytes: maxPageBytes }),
+    );
+    const records = await this.#complete(row.streamId, answer.records);
+    return {
+      events: answer.events,
+      hasMore: answer.hasMore,
+      records: new Map(records.map((record) => [record.seq, record])),
+    };
+  }
+
+  #reads(row: StreamRow, after: Seq, upTo: Seq): Reads {
+    const from = recordPosition(row.id, after);
+    const size = this.#size.get(from, recordPosition(row.id, Math.max(after, upTo))) as {
+      records: number;
+      bytes: number;
+    };
+    const isSmall = size.records <= smallRecords && size.bytes <= smallBytes;
+    return isSmall ? this.#options.inline : this.#options.pool;
+  }
+
+  async #withKeys<T>(streamId: StreamId, read: (keys: ReturnType<DataKeys['ring']>) => Promise<T>): Promise<T> {
+    try {
+      return await read(this.#options.keys.ring(streamId));
+    } catch (cause) {
+      if (!(cause instanceof MissingKey)) throw cause;
+      return read(await this.#options.keys.find(streamId, cause.keyId));
+    }
+  }
+
+  async #complete(streamId: StreamId, opened: readonly OpenedRecord[]): Promise<LogRecord[]> {
+    const records: LogRecord[] = [];
+    for (const one of opened) {
+      const payload = one.spilled ? await this.#fetchSpilled(streamId, one) : one.payload;
+      records.push({ ...one.record, streamId, payload } as LogRecord);
+    }
+    return records;
+  }
+
+  async #fetchSpilled(streamId: StreamId, opened: OpenedRecord): Promise<Record<string, unknown>> {
+    const { blobs, keys, pool } = this.#options;
+    const payload = { ...opened.payload };
+    for (const [field, { key: blobKey }] of Object.entries(opened.spilled ?? {})) {
+      const sealed = await blobs.get(blobKey);
+      const key = opened.keyId === null ? undefined : keys.ring(streamId).get(opened.keyId);
+      if (!sealed || !key)
+        throw new SessionLogError('stream-broken', `contents of ${opened.record.id} are gone from the blob store`);
+      payload[field] = await pool.read({
+        kind: 'open',
+        sealed,
+        key,
+        context: sealContext(streamId, opened.record.id, field),
+      });
+    }
+    return payload;
+  }
+}

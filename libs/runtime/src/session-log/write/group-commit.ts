@@ -1,0 +1,74 @@
+/**
+ * Writes entries to the topic in groups: one append is in flight per partition leader, and whatever arrives meanwhile goes
+ * into the next. No timer: an idle process writes at once, a busy one in larger groups.
+ */
+import type { Topic, TopicEntry } from '@manyhands/ports';
+import type { SessionLogCounters } from '../counters.ts';
+
+interface Waiting {
+  entry: TopicEntry;
+  resolve: () => void;
+  reject: (cause: unknown) => void;
+}
+
+interface Line {
+  waiting: Waiting[];
+  isWriting: boolean;
+}
+
+/** One request's worth; Kafka's default limit of a request is 1 MiB a partition and its buffers are not endless. */
+const maxGroupEntries = 512;
+const maxGroupBytes = 4 * 1024 * 1024;
+
+export class GroupCommit {
+  readonly #topic: Topic;
+  readonly #counters: SessionLogCounters;
+  readonly #leaderOf: (entry: TopicEntry) => string;
+  readonly #lines = new Map<string, Line>();
+
+  constructor(topic: Topic, counters: SessionLogCounters, leaderOf: (entry: TopicEntry) => string = () => '') {
+    this.#topic = topic;
+    this.#counters = counters;
+    this.#leaderOf = leaderOf;
+  }
+
+  /** Resolves when the entry is durable; rejects with the topic's error, after which it may or may not be. */
+  append(entry: TopicEntry): Promise<void> {
+    const leader = this.#leaderOf(entry);
+    let line = this.#lines.get(leader);
+    if (!line) this.#lines.set(leader, (line = { waiting: [], isWriting: false }));
+    const written = line;
+    return new Promise((resolve, reject) => {
+      written.waiting.push({ entry, resolve, reject });
+      if (!written.isWriting) void this.#write(written);
+    });
+  }
+
+  async #write(line: Line): Promise<void> {
+    line.isWriting = true;
+    // What is asked for in this same turn of the event loop still gets into the first group.
+    await Promise.resolve();
+    while (line.waiting.length > 0) {
+      const group = takeGroup(line.waiting);
+      this.#counters.batches++;
+      try {
+        await this.#topic.append(group.map(({ entry }) => entry));
+        for (const { resolve } of group) resolve();
+      } catch (cause) {
+        for (const { reject } of group) reject(cause);
+      }
+    }
+    line.isWriting = false;
+  }
+}
+
+function takeGroup(waiting: Waiting[]): Waiting[] {
+  let bytes = 0;
+  let count = 0;
+  while (count < waiting.length && count < maxGroupEntries) {
+    bytes += waiting[count]?.entry.value?.length ?? 0;
+    if (count > 0 && bytes > maxGroupBytes) break;
+    count++;
+  }
+  return waiting.splice(0, count);
+}
