@@ -1,1 +1,1 @@
-export {};
+export { DirectoryBlobStore } from './directory-blob-store.ts';

@@ -9,8 +9,8 @@ const waitingBytesLimit = 256 * 1024 * 1024;
 interface Waiting {
   entries: readonly LogEntry[];
   bytes: number;
-  resolve(): void;
-  reject(error: unknown): void;
+  resolve: () => void;
+  reject: (error: unknown) => void;
 }
 
 /**

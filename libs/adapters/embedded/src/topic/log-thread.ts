@@ -13,8 +13,8 @@ export class LogThreadError extends TopicError {
 
 interface Waiting {
   kind: LogRequest['kind'];
-  resolve(answer: unknown): void;
-  reject(error: TopicError): void;
+  resolve: (answer: never) => void;
+  reject: (error: TopicError) => void;
 }
 
 /** The main thread's end of a thread of the log. */
@@ -28,7 +28,7 @@ export class LogThread {
   private constructor(data: LogThreadData) {
     this.#worker = startWorker(data);
     this.#worker.on('message', (reply: LogReply) => this.#settle(reply));
-    this.#worker.on('error', (error) => this.#die(`The log's thread failed: ${error.message}`));
+    this.#worker.on('error', (error: Error) => this.#die(`The log's thread failed: ${error.message}`));
     this.ended = new Promise((resolve) => {
       this.#worker.on('exit', () => {
         this.#die("The log's thread has ended.");
@@ -52,7 +52,7 @@ export class LogThread {
   call<R extends LogRequest>(request: R): Promise<LogAnswers[R['kind']]> {
     if (this.#dead) return Promise.reject(new TopicError('closed', "The log's thread has ended."));
     return new Promise<LogAnswers[R['kind']]>((resolve, reject) => {
-      this.#waiting.push({ kind: request.kind, resolve: resolve as Waiting['resolve'], reject });
+      this.#waiting.push({ kind: request.kind, resolve, reject });
       this.#worker.postMessage(request, request.kind === 'append' ? [request.batch.buffer] : []);
     });
   }
@@ -65,7 +65,7 @@ export class LogThread {
 
   #settle(reply: LogReply): void {
     const waiting = this.#waiting.shift() as Waiting;
-    if (reply.ok) waiting.resolve(reply.answer);
+    if (reply.ok) waiting.resolve(reply.answer as never);
     else waiting.reject(new LogThreadError(reply.code, reply.message, reply.ends));
   }
 
