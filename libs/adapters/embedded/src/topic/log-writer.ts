@@ -35,8 +35,7 @@ export class LogWriter {
     this.#open = open;
     this.#now = now;
     this.#recover();
-    // A process that died after an erasing commit left older copies in the write-ahead log.
-    this.#emptyWriteAheadLog(this.#opened());
+    this.#finishErasing(this.#opened());
   }
 
   /** The offset after the newest message of each partition; null while the file cannot be opened. */
@@ -108,6 +107,16 @@ export class LogWriter {
     }
     this.#ends = ends;
     if (erases) this.#emptyWriteAheadLog({ database, tables });
+  }
+
+  /** A process that died after an erasing commit left older copies in the write-ahead log. */
+  #finishErasing(log: LogDatabase): void {
+    try {
+      this.#emptyWriteAheadLog(log);
+    } catch (error) {
+      if (error instanceof LogFailure && error.code === 'damaged') throw error;
+      // A full disk must not keep the log from being read. Nobody was told that the erasure is done, so it is repeated.
+    }
   }
 
   #emptyWriteAheadLog({ database }: LogDatabase): void {
