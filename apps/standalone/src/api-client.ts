@@ -18,7 +18,11 @@ export async function post(api: ApiAddress, path: string, body: unknown): Promis
 }
 
 /** The events of a session from now on, as the server sends them. */
-export async function* streamEvents(api: ApiAddress, sessionId: string, signal: AbortSignal): AsyncGenerator<WireObject> {
+export async function* streamEvents(
+  api: ApiAddress,
+  sessionId: string,
+  signal: AbortSignal,
+): AsyncGenerator<WireObject> {
   const path = `/v1/sessions/${sessionId}/events/stream`;
   const response = await fetch(new URL(path, api.baseUrl), { headers: headersOf(api), signal });
   if (!response.ok || !response.body) throw new Error(`GET ${path} answered ${response.status}`);

@@ -34,7 +34,12 @@ const schema = z.object({
   MANYHANDS_EGRESS_ALLOW: z
     .string()
     .default('')
-    .transform((text) => text.split(',').map((entry) => entry.trim()).filter((entry) => entry !== '')),
+    .transform((text) =>
+      text
+        .split(',')
+        .map((entry) => entry.trim())
+        .filter((entry) => entry !== ''),
+    ),
 });
 
 const flags = {

@@ -15,7 +15,11 @@ export async function playDemo(api: ApiAddress, model: string, print: (line: str
     system: 'You are a helpful assistant with a sandbox.',
     tools: [{ type: 'agent_toolset_20260401' }],
   });
-  const session = await post(api, '/v1/sessions', { agent: agent.id, environment_id: environment.id, title: 'Demonstration' });
+  const session = await post(api, '/v1/sessions', {
+    agent: agent.id,
+    environment_id: environment.id,
+    title: 'Demonstration',
+  });
   print(`session ${session.id}`);
   const limit = AbortSignal.timeout(timeLimitMs);
   const sent = post(api, `/v1/sessions/${session.id}/events`, {

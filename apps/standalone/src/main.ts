@@ -1,1 +1,64 @@
-export {};
+/** Starts everything, says so, and waits for the signal to stop. */
+import 'reflect-metadata';
+import { createLogger, shutDown, untilStopSignal } from '@manyhands/platform';
+import { readConfig, usage, type Config } from './config.ts';
+import { playDemo, sdkExample } from './demo.ts';
+import { describeFailure } from './failure.ts';
+import { startServer, type Server } from './server.ts';
+
+const scriptedModel = 'scripted-1';
+const realModel = 'claude-sonnet-4-5';
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+function greet(server: Server, config: Config): void {
+  print(`Manyhands is ready at ${server.baseUrl}`);
+  print(`Data: ${config.dataDirectory}`);
+  if (server.apiKey.created) print(`API key, made just now and kept in the data directory: ${server.apiKey.key}`);
+  if (config.model) print(`Model: ${config.model.baseUrl ?? 'https://api.anthropic.com'}`);
+  else
+    print(
+      'Model: none. ANTHROPIC_API_KEY is not set, so a scripted model answers; it can use the sandbox, but it does not think.',
+    );
+}
+
+async function demonstrate(server: Server, config: Config): Promise<void> {
+  const model = config.model ? realModel : scriptedModel;
+  const api = { baseUrl: server.baseUrl, apiKey: server.apiKey.key };
+  if (!config.model || config.demoOnly) {
+    print('\nA demonstration:\n');
+    await playDemo(api, model, print);
+  }
+  print(`\nThe same from the official SDK (npm install @anthropic-ai/sdk):\n\n${sdkExample(api, model)}\n`);
+}
+
+async function run(config: Config): Promise<number> {
+  // Logs go to standard error, so that what a person reads stays readable.
+  const logger = createLogger({ service: 'standalone', level: config.logLevel, destination: process.stderr });
+  const server = await startServer(config, logger);
+  const stopped = untilStopSignal();
+  greet(server, config);
+  let exitCode = 0;
+  if (server.isNew || config.demoOnly) {
+    try {
+      await demonstrate(server, config);
+    } catch (error) {
+      logger.error({ error }, 'the demonstration failed');
+      exitCode = config.demoOnly ? 1 : 0;
+    }
+  }
+  if (!config.demoOnly) await stopped;
+  return Math.max(await shutDown(server.shutdown, logger), exitCode);
+}
+
+try {
+  const config = readConfig(process.argv.slice(2), process.env);
+  if (config === null) print(usage);
+  process.exit(config === null ? 0 : await run(config));
+} catch (error) {
+  const { exitCode, message } = describeFailure(error);
+  process.stderr.write(`manyhands: ${message}\n`);
+  process.exit(exitCode);
+}

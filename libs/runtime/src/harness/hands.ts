@@ -51,7 +51,7 @@ export class OpenHands {
   async execute(state: SessionState, request: ExecuteRequest, signal: AbortSignal): Promise<HandOutcome> {
     const ref = refOf(state);
     try {
-      const hand = await this.#hand(state, ref, signal);
+      const hand = await this.#hand(state, ref);
       if (!hand) return await this.#lost(ref, request.executionId);
       return await this.#run(hand, ref, request, signal);
     } catch (error) {
@@ -74,9 +74,9 @@ export class OpenHands {
     await hand?.cancel(this.#epoch, executionId);
   }
 
-  #hand(state: SessionState, ref: HandRef, signal: AbortSignal): Promise<Hand | null> {
+  #hand(state: SessionState, ref: HandRef): Promise<Hand | null> {
     if (this.#opening?.generation !== ref.generation) {
-      this.#opening = { generation: ref.generation, hand: this.#open(state, ref, signal) };
+      this.#opening = { generation: ref.generation, hand: this.#open(state, ref) };
       // A failed opening is seen by whoever awaits it, and the next call tries anew.
       this.#opening.hand.catch(() => (this.#opening = null));
     }
@@ -84,18 +84,19 @@ export class OpenHands {
   }
 
   /** null: this generation has lived and is gone. */
-  async #open(state: SessionState, ref: HandRef, signal: AbortSignal): Promise<Hand | null> {
+  async #open(state: SessionState, ref: HandRef): Promise<Hand | null> {
     const known = state.hand?.generation === ref.generation;
-    const status = known ? await this.#deps.provider.find(ref) : await this.#provision(state, ref, signal);
+    const status = known ? await this.#deps.provider.find(ref) : await this.#provision(state, ref);
     if (status.state === 'gone') return null;
     const hand = this.#deps.connector.connect(ref, status.address);
     await hand.fence(this.#epoch);
     return hand;
   }
 
-  async #provision(state: SessionState, ref: HandRef, signal: AbortSignal) {
+  /** Not aborted with the call that asked first: other calls wait for the same sandbox. */
+  async #provision(state: SessionState, ref: HandRef) {
     const environment = await this.#deps.environmentOf(state);
-    return this.#deps.provider.provision({ ref, environment }, signal);
+    return this.#deps.provider.provision({ ref, environment }, new AbortController().signal);
   }
 
   async #run(hand: Hand, ref: HandRef, request: ExecuteRequest, signal: AbortSignal): Promise<HandOutcome> {

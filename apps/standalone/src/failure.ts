@@ -1,0 +1,41 @@
+/** Starts that fail say why in a line, and end with a code of their own (docs/protocol.md). */
+import { DataDirectoryError, SecretFileError } from '@manyhands/adapter-embedded';
+import { ConfigError } from '@manyhands/platform';
+import { SandboxError, TopicError } from '@manyhands/ports';
+
+export const exitCodes = { error: 1, config: 2, locked: 3, portTaken: 4, damaged: 5, noIsolation: 6 } as const;
+
+export interface Failure {
+  exitCode: number;
+  message: string;
+}
+
+export function describeFailure(error: unknown): Failure {
+  if (error instanceof ConfigError) return { exitCode: exitCodes.config, message: error.message };
+  if (error instanceof DataDirectoryError) {
+    const exitCode = error.code === 'locked' ? exitCodes.locked : exitCodes.damaged;
+    return { exitCode, message: error.message };
+  }
+  if (error instanceof SecretFileError) return { exitCode: exitCodes.damaged, message: error.message };
+  if (error instanceof TopicError && error.code === 'damaged')
+    return { exitCode: exitCodes.damaged, message: error.message };
+  if (error instanceof SandboxError && error.code === 'no-isolation') {
+    const advice =
+      'Install bubblewrap, or start with --unsafe-no-isolation if what the model runs may see this machine.';
+    return { exitCode: exitCodes.noIsolation, message: `${error.message}\n${advice}` };
+  }
+  if (isListenError(error)) {
+    return {
+      exitCode: exitCodes.portTaken,
+      message: `Cannot listen on ${error.address ?? ''}:${error.port ?? ''}: ${error.code}. Choose another PORT or HOST.`,
+    };
+  }
+  return {
+    exitCode: exitCodes.error,
+    message: error instanceof Error ? (error.stack ?? error.message) : String(error),
+  };
+}
+
+function isListenError(error: unknown): error is NodeJS.ErrnoException & { address?: string; port?: number } {
+  return error instanceof Error && 'syscall' in error && error.syscall === 'listen';
+}
