@@ -31,7 +31,7 @@ export async function changeEnvironment(command: EnvironmentCommand, deps: Comma
   if (command.type === 'create-environment') {
     return decideCreateEnvironment(command, environment, nameOf(command.settings.name), deps.newId);
   }
-  if (!row || !environment || environment.deletedAt !== null) return notFound('environment');
+  if (!row || !environment || environment.deletedAt !== null) return notFound('environment', 'environment_not_found');
   switch (command.type) {
     case 'archive-environment':
       return decideArchiveEnvironment(environment, deps.newId);

@@ -1,6 +1,6 @@
 /** What the handlers of commands share: each reads what it needs beside the state, and lets the core decide. */
 import type { SessionContents, SessionState } from '@manyhands/core';
-import type { DefaultEffort, EventId, Instant, RecordDraft, Refusal, StreamId } from '@manyhands/protocol';
+import type { DefaultEffort, ErrorCode, EventId, Instant, RecordDraft, Refusal, StreamId } from '@manyhands/protocol';
 import type { Copy } from '../copy/copy.ts';
 import type { StreamRow } from '../copy/stream-rows.ts';
 import type { States } from '../fold/states.ts';
@@ -19,8 +19,8 @@ export interface CommandDeps {
   contentsOf: (row: StreamRow, state: SessionState) => Promise<SessionContents>;
 }
 
-export function notFound(what: string): CommandDecision {
-  return { kind: 'refuse', refusal: { code: 'not_found', message: `No such ${what}.` } };
+export function notFound(what: string, code: ErrorCode = 'not_found'): CommandDecision {
+  return { kind: 'refuse', refusal: { code, message: `There is no ${what} with this id.` } };
 }
 
 /** Where a decision stood: the commit expects the stream to be there still. */
