@@ -4,7 +4,7 @@
  * - `put` is durable when it resolves; the same key again with the same bytes changes nothing.
  * - `get` answers null for a key that is not there.
  * - `deletePrefix` removes every key that starts with the prefix, resolves also when there was none, and may be repeated.
- * - Keys are segments of `A-Z a-z 0-9 _ -`, joined by `/`. All throw `BlobStoreError`.
+ * - Keys are segments of `A-Z a-z 0-9 _ -`, joined by `/`; a store may refuse others. All throw `BlobStoreError`.
  */
 export interface BlobStore {
   put(key: string, bytes: Uint8Array): Promise<void>;

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { BlobStoreError } from '@manyhands/ports';
 import { blobStoreContract } from '@manyhands/ports/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DirectoryBlobStore } from './directory-blob-store.ts';
@@ -60,5 +61,33 @@ describe('DirectoryBlobStore', () => {
       retriable: true,
     });
     expect(readdirSync(path.join(root, '.unfinished'))).toEqual([]);
+  });
+
+  it.each([
+    '',
+    '/',
+    'a//b',
+    '/a',
+    'a/',
+    '.',
+    '..',
+    'a/../b',
+    '../a',
+    'a/./b',
+    'a\\b',
+    'a\0b',
+    'a b',
+    'ä',
+    'x'.repeat(2_000),
+  ])('refuses the key %j', async (key) => {
+    const store = await DirectoryBlobStore.open(root);
+    await expect(store.put(key, Uint8Array.of(1))).rejects.toThrow(BlobStoreError);
+    await expect(store.get(key)).rejects.toMatchObject({ code: 'invalid-key', retriable: false });
+  });
+
+  it.each(['', '/', '..', '../', 'a/../', './'])('refuses to delete the prefix %j', async (prefix) => {
+    await expect((await DirectoryBlobStore.open(root)).deletePrefix(prefix)).rejects.toMatchObject({
+      code: 'invalid-key',
+    });
   });
 });

@@ -24,6 +24,9 @@ export class DataDirectoryError extends Error {
   }
 }
 
+/** Keeps locks that nobody refers to any more from being collected, which would release them. */
+const heldLocks = new Set<DataDirectoryLock>();
+
 export class DataDirectoryLock {
   readonly directory: string;
   readonly #held: DatabaseSync;
@@ -31,6 +34,7 @@ export class DataDirectoryLock {
   private constructor(directory: string, held: DatabaseSync) {
     this.directory = directory;
     this.#held = held;
+    heldLocks.add(this);
   }
 
   /** Makes the directory when it is absent, locks it, and checks its format. Throws `DataDirectoryError`. */
@@ -48,6 +52,7 @@ export class DataDirectoryLock {
   }
 
   release(): void {
+    heldLocks.delete(this);
     if (this.#held.isOpen) this.#held.close();
   }
 }
