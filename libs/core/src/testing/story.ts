@@ -47,6 +47,7 @@ export interface StoryOptions {
   agent?: SessionAgent;
   budgetCents?: number | null;
   initialEvents?: ClientEvent[];
+  metadata?: Record<string, string>;
   limits?: Partial<TurnLimits>;
 }
 
@@ -72,13 +73,11 @@ export class Story {
   constructor(options: StoryOptions = {}) {
     this.limits = { ...limits, ...options.limits };
     const agent = options.agent ?? agentWith();
-    this.#contents = { title: null, metadata: {}, agent };
+    this.#contents = { title: null, metadata: options.metadata ?? {}, agent };
     const create: CreateSession = {
       ...command,
       type: 'create-session',
-      title: null,
-      metadata: {},
-      agent,
+      ...this.#contents,
       environmentId,
       environment,
       sources: [],
@@ -97,10 +96,6 @@ export class Story {
 
   get context(): DecideContext {
     return { now: this.now, newId: this.newId };
-  }
-
-  get contents(): SessionContents {
-    return this.#contents;
   }
 
   readonly newId = (): EventId => `sevt_${++this.#ids}` as EventId;
