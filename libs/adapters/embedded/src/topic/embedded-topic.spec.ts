@@ -29,7 +29,7 @@ topicContract('embedded', async () => {
   };
 });
 
-describe('EmbeddedTopic', () => {
+describe('EmbeddedTopic', { timeout: 60_000 }, () => {
   let directory: string;
   const opened: EmbeddedTopic[] = [];
   beforeEach(() => {
@@ -100,7 +100,7 @@ describe('EmbeddedTopic', () => {
   });
 
   it('keeps every acknowledged append of a process that is killed', async () => {
-    for (let kill = 0; kill < 5; kill++) {
+    for (let kill = 0; kill < 3; kill++) {
       const acknowledged = await appendUntilKilled(path.join(directory, 'log.db'), 20 + 50 * kill);
       const topic = await open();
       const kept = (await topic.read(start, 100_000_000)).map(({ value }) => Buffer.from(value ?? []).toString());

@@ -54,7 +54,7 @@ function readAll(partition: number, from = 0): LogMessage[] {
 const texts = (messages: LogMessage[]) => messages.map(({ value }) => value && Buffer.from(value).toString());
 const failure = (code: string) => expect.objectContaining({ name: 'LogFailure', code }) as Error;
 
-describe('the file of the log', () => {
+describe('the file of the log', { timeout: 60_000 }, () => {
   it('goes on with the offsets and the time of the file', () => {
     const first = write({ now: () => 5_000 });
     append(first, commits, 'a', 'one');
@@ -96,7 +96,7 @@ describe('the file of the log', () => {
   });
 });
 
-describe('a damaged log', () => {
+describe('a damaged log', { timeout: 60_000 }, () => {
   function damage(how: (file: string) => void): Buffer {
     const writer = write();
     writer.append(
@@ -175,7 +175,7 @@ describe('a damaged log', () => {
   });
 });
 
-describe('a full disk', () => {
+describe('a full disk', { timeout: 60_000 }, () => {
   it('refuses the append whole, keeps what was acknowledged, and goes on when there is room', () => {
     let pages = 1_000;
     const writer = write({
@@ -206,7 +206,7 @@ describe('a full disk', () => {
   });
 });
 
-describe('a topic that keeps the latest value of each key', () => {
+describe('a topic that keeps the latest value of each key', { timeout: 60_000 }, () => {
   it('keeps the newest value and the tombstone, at their own offsets', () => {
     const writer = write();
     append(writer, keys, 'a', 'first');
@@ -270,7 +270,7 @@ describe('a topic that keeps the latest value of each key', () => {
   }
 });
 
-describe('a topic that keeps messages for a time', () => {
+describe('a topic that keeps messages for a time', { timeout: 60_000 }, () => {
   it('forgets old ones when others are written, and never its place', () => {
     let now = 1_000_000;
     const writer = write({ now: () => now });
