@@ -96,7 +96,10 @@ Environment
 `;
 
 /** Throws `ConfigError` with every bad key; null when help was asked for. */
-export function readConfig(args: readonly string[], environment: NodeJS.ProcessEnv): Config | null {
+export function readConfig(
+  args: readonly string[] = process.argv.slice(2),
+  environment: NodeJS.ProcessEnv = process.env,
+): Config | null {
   const { values } = parseFlags(args);
   if (values.help) return null;
   const env = loadConfig(schema, environment);

@@ -17,7 +17,7 @@ export function describeFailure(error: unknown): Failure {
     return { exitCode, message: error.message };
   }
   if (error instanceof SecretFileError) return { exitCode: exitCodes.damaged, message: error.message };
-  if (error instanceof TopicError && error.code === 'damaged')
+  if (error instanceof TopicError && (error.code === 'damaged' || error.code === 'identity-mismatch'))
     return { exitCode: exitCodes.damaged, message: error.message };
   if (error instanceof SandboxError && error.code === 'no-isolation') {
     const advice =

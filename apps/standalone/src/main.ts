@@ -54,7 +54,7 @@ async function run(config: Config): Promise<number> {
 }
 
 try {
-  const config = readConfig(process.argv.slice(2), process.env);
+  const config = readConfig();
   if (config === null) print(usage);
   process.exit(config === null ? 0 : await run(config));
 } catch (error) {

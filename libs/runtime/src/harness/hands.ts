@@ -56,10 +56,10 @@ export class OpenHands {
       return await this.#run(hand, ref, request, signal);
     } catch (error) {
       if (error instanceof HandError && error.code === 'fenced') return { kind: 'fenced' };
-      if (error instanceof HandError && error.code === 'lost') return await this.#lost(ref, request.executionId);
+      if (error instanceof HandError && error.code === 'lost') return this.#lost(ref, request.executionId);
       if (error instanceof HandError)
         return { kind: 'failed', message: `The sandbox did not answer: ${error.message}` };
-      if (error instanceof SandboxError && error.code === 'gone') return await this.#lost(ref, request.executionId);
+      if (error instanceof SandboxError && error.code === 'gone') return this.#lost(ref, request.executionId);
       if (error instanceof SandboxError) {
         this.#opening = null;
         return { kind: 'failed', message: `The sandbox could not be started: ${error.message}` };

@@ -158,5 +158,5 @@ export class Worker {
 
 function describe(error: unknown): string | undefined {
   if (error === undefined) return undefined;
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return error instanceof Error ? (error.stack ?? error.message) : typeof error;
 }
