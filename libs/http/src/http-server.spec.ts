@@ -3,7 +3,7 @@ import { SessionLogError, type Logger, type SessionService } from '@manyhands/po
 import type { ErrorBody, Session } from '@manyhands/protocol';
 import { afterEach, describe, expect, it } from 'vitest';
 
-import { apiKey, createTestServer, sdkHeaders, type TestServer } from './testing/test-server.ts';
+import { apiKey, createTestServer, scripted, sdkHeaders, type TestServer } from './testing/test-server.ts';
 import { ManualClock } from './testing/manual-clock.ts';
 
 const sessionId = `sesn_01${'A'.repeat(22)}`;
@@ -17,7 +17,7 @@ afterEach(async () => {
 async function serve(sessions: Partial<SessionService> = {}, logger?: Logger): Promise<TestServer> {
   const clock = new ManualClock();
   const server = await createTestServer({
-    sessions,
+    sessions: scripted(sessions),
     clock,
     liveBus: new EmbeddedLiveBus({ clock }),
     ...(logger && { logger }),

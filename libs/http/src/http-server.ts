@@ -35,7 +35,7 @@ export async function createHttpServer(module: Type<unknown> | DynamicModule, ap
     forceCloseConnections: true,
     logger: nestLogger(api),
   });
-  const instance = app.getHttpAdapter().getInstance() as FastifyInstance;
+  const instance: FastifyInstance = app.getHttpAdapter().getInstance();
   const drain = app.get(Drain, { strict: false });
   drain.watch(instance.server);
   declareContext(instance);

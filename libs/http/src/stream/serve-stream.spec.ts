@@ -10,7 +10,14 @@ import type { PublicApiOptions } from '../public-api.ts';
 import { ManualClock } from '../testing/manual-clock.ts';
 import { ScriptedSession } from '../testing/scripted-session.ts';
 import { StreamClient } from '../testing/stream-client.ts';
-import { apiKey, createTestServer, otherApiKey, sdkHeaders, type TestServer } from '../testing/test-server.ts';
+import {
+  apiKey,
+  createTestServer,
+  otherApiKey,
+  scripted,
+  sdkHeaders,
+  type TestServer,
+} from '../testing/test-server.ts';
 import { OpenStreams } from './open-streams.ts';
 
 const sessionId = `sesn_01${'A'.repeat(22)}` as SessionId;
@@ -26,7 +33,7 @@ async function serve(options: Partial<PublicApiOptions> = {}) {
   const clock = new ManualClock();
   const liveBus = new EmbeddedLiveBus({ clock });
   const session = new ScriptedSession();
-  const server = await createTestServer({ sessions: session.service, clock, liveBus, options });
+  const server = await createTestServer({ sessions: scripted(session.service), clock, liveBus, options });
   running.push(server);
   const root = await server.listen(0, '127.0.0.1');
   const url = `${root}/v1/sessions/${sessionId}/events/stream`;

@@ -1,4 +1,4 @@
-import type { EventId, Seq, SessionEvent } from '@manyhands/protocol';
+import type { Seq, SessionEvent } from '@manyhands/protocol';
 import { describe, expect, it } from 'vitest';
 
 import { errorFrame, eventFrame, parseEventId, previewFrame } from './sse-frames.ts';
@@ -30,7 +30,7 @@ describe('a frame', () => {
   });
 
   it('of a preview or an error carries no position', () => {
-    const start = previewFrame({ type: 'event_start', event: { type: 'agent.message', id: 'sevt_1' as EventId } });
+    const start = previewFrame({ type: 'event_start', event: { type: 'agent.message', id: 'sevt_1' } });
     expect(start).toMatch(/^event: event_start\ndata: .*\n\n$/);
     const error = errorFrame({ type: 'error', error: { type: 'api_error', message: 'broken' }, request_id: 'req_1' });
     expect(error).toMatch(/^event: error\ndata: .*\n\n$/);

@@ -21,7 +21,7 @@ export const sdkHeaders = {
 };
 
 export interface TestServerParts {
-  sessions?: Partial<SessionService>;
+  sessions: SessionService;
   liveBus: LiveBus;
   clock: Clock;
   logger?: Logger;
@@ -31,6 +31,11 @@ export interface TestServerParts {
 export interface TestServer extends HttpServer {
   inject: FastifyInstance['inject'];
   api: PublicApi;
+}
+
+/** A session service of which a spec says only what it needs. */
+export function scripted(parts: Partial<SessionService>): SessionService {
+  return { ...unscripted, ...parts };
 }
 
 const unscripted: SessionService = {
@@ -58,8 +63,7 @@ export async function createTestServer({
   options,
 }: TestServerParts): Promise<TestServer> {
   const api: PublicApi = {
-    sessions:
-      sessions !== undefined && 'execute' in sessions ? (sessions as SessionService) : { ...unscripted, ...sessions },
+    sessions,
     liveBus,
     clock,
     logger: logger ?? silentLogger,
@@ -67,8 +71,8 @@ export async function createTestServer({
     options: { ...standardOptions, ...options },
   };
   const server = await createHttpServer(PublicApiModule.register(api), api);
-  const instance = server.app.getHttpAdapter().getInstance() as FastifyInstance;
-  return { ...server, api, inject: instance.inject.bind(instance) as FastifyInstance['inject'] };
+  const instance: FastifyInstance = server.app.getHttpAdapter().getInstance();
+  return { ...server, api, inject: instance.inject.bind(instance) };
 }
 
 const standardOptions: PublicApiOptions = {
