@@ -20,3 +20,9 @@ export async function until<T>(
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
+
+/** Until the clock shows another millisecond: what is made now is newer than what was made before. */
+export async function clockTick(): Promise<void> {
+  const before = Date.now();
+  while (Date.now() <= before) await new Promise((resolve) => setTimeout(resolve, 1));
+}
