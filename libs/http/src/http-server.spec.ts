@@ -1,3 +1,6 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+
 import { EmbeddedLiveBus } from '@manyhands/adapter-embedded';
 import { SessionLogError, type Logger, type SessionService } from '@manyhands/ports';
 import type { ErrorBody, Session } from '@manyhands/protocol';
@@ -131,6 +134,16 @@ describe('what does not exist', () => {
     expect(response.statusCode).toBe(400);
     errorOf(response);
   });
+});
+
+it('answers what is no HTTP in the wire shape too', async () => {
+  const url = new URL(await (await serve()).listen(0, '127.0.0.1'));
+  const socket = connect(Number(url.port), url.hostname);
+  socket.end('this is no HTTP\r\n\r\n');
+  const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n');
+  expect(head).toContain('400 Bad Request');
+  const id = /request-id: (\S+)/.exec(head)?.[1];
+  expect(errorOf({ headers: { 'request-id': id, 'content-type': head }, body }).type).toBe('invalid_request_error');
 });
 
 describe('bodies', () => {

@@ -1,4 +1,6 @@
 /** Puts the public API on a Fastify server, and takes it off again without losing an answer. */
+import type { Socket } from 'node:net';
+
 import { formatId } from '@manyhands/protocol';
 import type { DynamicModule, LoggerService, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -6,6 +8,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import { sendError } from './api-error.ts';
+import { answerClientError } from './client-error.ts';
 import { Drain } from './drain.ts';
 import { ErrorFilter } from './error.filter.ts';
 import { bodyLimitBytes, parseJsonBodies } from './json-body.ts';
@@ -55,11 +58,14 @@ export async function createHttpServer(module: Type<unknown> | DynamicModule, ap
 }
 
 function createAdapter({ clock }: PublicApi): FastifyAdapter {
+  const newRequestId = () => formatId('request', clock.randomBytes(16));
   return new FastifyAdapter({
     logger: false,
     bodyLimit: bodyLimitBytes,
     requestIdHeader: false,
-    genReqId: () => formatId('request', clock.randomBytes(16)),
+    genReqId: newRequestId,
+    clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) =>
+      answerClientError(error.code ?? '', socket, newRequestId()),
     // No middleware is used, and its plugin would look at every request.
     skipMiddie: true,
     routerOptions: { maxParamLength },

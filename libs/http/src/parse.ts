@@ -1,22 +1,21 @@
 /** Requests are parsed once, at the rim; behind it values are trusted. */
-import { codeOfIssues, describeIssues, isId, type IdKind, type IdOf } from '@manyhands/protocol';
+import { isId, parseRequest, type IdKind, type IdOf } from '@manyhands/protocol';
 import type { z } from 'zod';
 
-import { ApiError } from './api-error.ts';
+import { ApiError, refuse } from './api-error.ts';
 
-export function parseBody<S extends z.ZodType>(schema: S, body: unknown): z.infer<S> {
+export function parseBody<S extends z.ZodType>(schema: S, body: unknown): z.output<S> {
   if (body === undefined || body === null) throw new ApiError('invalid_request', 'The request body must be JSON.');
   return parse(schema, body);
 }
 
-export function parseQuery<S extends z.ZodType>(schema: S, query: unknown): z.infer<S> {
+export function parseQuery<S extends z.ZodType>(schema: S, query: unknown): z.output<S> {
   return parse(schema, query);
 }
 
-function parse<S extends z.ZodType>(schema: S, value: unknown): z.infer<S> {
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  throw new ApiError(codeOfIssues(result.error), describeIssues(result.error));
+function parse<S extends z.ZodType>(schema: S, raw: unknown): z.output<S> {
+  const parsed = parseRequest(schema, raw);
+  return parsed.ok ? parsed.value : refuse(parsed.refusal);
 }
 
 /** What has not the form of an id names nothing: the answer is the one for an unknown id. */

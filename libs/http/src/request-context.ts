@@ -11,6 +11,8 @@ declare module 'fastify' {
     identity: Identity;
     /** Of the raw body; computed only when an `Idempotency-Key` came with it. */
     bodyHash: string;
+    /** The answer is an event stream. */
+    isStreaming: boolean;
   }
 }
 
@@ -20,6 +22,7 @@ const hashOfNoBody = hashOf('');
 export function declareContext(instance: FastifyInstance): void {
   instance.decorateRequest('identity');
   instance.decorateRequest('bodyHash', hashOfNoBody);
+  instance.decorateRequest('isStreaming', false);
 }
 
 export function pathOf(url: string): string {

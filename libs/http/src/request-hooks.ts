@@ -18,7 +18,11 @@ function checkedPath(request: FastifyRequest): string {
   return request.routeOptions.url ?? pathOf(request.url);
 }
 
-export function addRequestHooks(instance: FastifyInstance, { metrics, options }: PublicApi, drain: Drain): void {
+export function addRequestHooks(
+  instance: FastifyInstance,
+  { metrics, logger, options }: PublicApi,
+  drain: Drain,
+): void {
   instance.addHook('onRequest', async (request, reply) => {
     void reply.header('request-id', request.id);
     if (drain.isDraining) void reply.header('connection', 'close');
@@ -36,9 +40,12 @@ export function addRequestHooks(instance: FastifyInstance, { metrics, options }:
   });
   instance.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? '(none)';
-    // A stream's time is its client's, and would hide all others.
-    if (reply.sent && reply.raw.getHeader('content-type') === undefined) return done();
-    seconds.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000);
+    // A stream lasts as long as its client wants, and would hide all others.
+    if (!request.isStreaming) {
+      seconds.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000);
+    }
+    const { id: requestId, method } = request;
+    logger.debug({ requestId, method, route, status: reply.statusCode, ms: reply.elapsedTime }, 'answered');
     done();
   });
 }

@@ -51,8 +51,9 @@ export class EventStream {
   /** Runs until the response is closed. */
   async run(deliveries: AsyncIterable<readonly Delivery[]>): Promise<void> {
     const { liveBus, owner, writer, ended } = this.#parts;
-    const unsubscribe = liveBus.subscribe(owner.sessionId, (delta) => this.#onDelta(delta));
+    let unsubscribe = () => {};
     try {
+      unsubscribe = liveBus.subscribe(owner.sessionId, (delta) => this.#onDelta(delta));
       await this.#deliverAll(deliveries);
     } catch (error) {
       this.#report(error);

@@ -52,6 +52,7 @@ async function open(request: FastifyRequest, choice: StreamChoice, reply: Fastif
   const owner = { sessionId: choice.sessionId, apiKeyId };
   const start = await streamStart(resumePosition(request.headers['last-event-id']), owner, api);
   const followed = found(await api.sessions.follow(workspaceId, choice.sessionId, start, ended), 'session');
+  request.isStreaming = true;
   reply.hijack();
   const writer = new SseWriter(reply.raw, api.clock);
   const gate = new PreviewGate(new Set(choice.previews), followed.epoch);
