@@ -81,7 +81,7 @@ export class HandClient implements Hand {
       } catch (error) {
         const delayMs = retryDelaysMs[attempt];
         if (delayMs === undefined || !isBrokenConnection(error)) throw error;
-        await sleep(delayMs, undefined, request.signal && { signal: request.signal });
+        await sleep(delayMs);
       }
     }
   }

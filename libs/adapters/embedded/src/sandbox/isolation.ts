@@ -29,12 +29,19 @@ const server = net.createServer().listen(0, '127.0.0.1', () => {
   socket.on('connect', () => process.exit(0));
 });`;
 
+type ProbeParts = Pick<ViewParts, 'bundle' | 'hidden' | 'shown'>;
+
+/** What a machine allows does not change while a process runs. */
+const problems = new Map<Isolation, Promise<string | null>>();
+
 /** Why it does not work here; null when it does. */
-export async function isolationProblem(
-  isolation: Isolation,
-  directory: string,
-  parts: Pick<ViewParts, 'bundle' | 'hidden' | 'shown'>,
-): Promise<string | null> {
+export function isolationProblem(isolation: Isolation, directory: string, parts: ProbeParts): Promise<string | null> {
+  const known = problems.get(isolation) ?? findProblem(isolation, directory, parts);
+  problems.set(isolation, known);
+  return known;
+}
+
+async function findProblem(isolation: Isolation, directory: string, parts: ProbeParts): Promise<string | null> {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const place = mkdtempSync(join(directory, '.probe-'));
   try {

@@ -8,7 +8,7 @@
  * <directory>/<session>/<hand>/lives/<generation>/  one life; only `run` and `tmp` can be seen from inside
  * ```
  */
-import { mkdirSync, readdirSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { handJournalName, handSocketName } from '@manyhands/core';
 import type { HandRef } from '@manyhands/ports';
@@ -74,6 +74,7 @@ export class LifeDirectory {
   create(): void {
     for (const folder of [...Object.values(this.folders), this.run, this.tmp, this.root] as string[])
       mkdirSync(folder, { recursive: true, mode: 0o700 });
+    chmodSync(this.tmp, 0o1777);
   }
 }
 

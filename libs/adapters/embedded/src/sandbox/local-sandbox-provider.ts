@@ -102,7 +102,7 @@ export class LocalSandboxProvider implements SandboxProvider {
     signal.throwIfAborted();
     const key = keyOf(spec.ref);
     const going = this.#provisioning.get(key) ?? this.#begin(key, spec);
-    return Promise.race([going, rejectionOf(signal)]);
+    return await unlessAborted(going, signal);
   }
 
   async find(ref: HandRef): Promise<SandboxStatus> {
@@ -278,10 +278,16 @@ function nameHash({ path }: LifeDirectory): string {
   return createHash('sha256').update(path).digest('hex').slice(0, 16);
 }
 
-function rejectionOf(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    const abort = (): void => reject(signal.reason as Error);
-    if (signal.aborted) abort();
-    else signal.addEventListener('abort', abort, { once: true });
+/** Stops waiting when the signal says so; what is awaited goes on. */
+async function unlessAborted<T>(awaited: Promise<T>, signal: AbortSignal): Promise<T> {
+  let stop = (): void => {};
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', stop, { once: true });
   });
+  try {
+    return await Promise.race([awaited, aborted]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
 }
