@@ -10,9 +10,12 @@ import {
   topics,
   type Agent,
   type Environment,
+  type Epoch,
   type ErrorBody,
+  type EventId,
   type Session,
   type SessionEvent,
+  type SessionId,
 } from '@manyhands/protocol';
 import { SessionLogService } from '@manyhands/runtime';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -490,6 +493,18 @@ describe('streams', () => {
       expect(rest.names).toEqual(expected);
       rest.leave();
     }
+  });
+
+  it('show previews once they have caught up', async () => {
+    const session = await newSession({ initial_events: [message('hi')] });
+    const path = `/sessions/${session.id}/events/stream?event_deltas[]=agent.message`;
+    const client = await open(path, { 'last-event-id': '0.0' });
+    const eventId = `sevt_01${'E'.repeat(22)}` as EventId;
+    const start = { type: 'start', eventId, eventType: 'agent.message', epoch: 1 as Epoch } as const;
+    server.api.liveBus.publish(session.id as SessionId, start);
+    await client.until(({ names }) => names.includes('event_start'));
+    expect(client.names).toHaveLength(4);
+    client.leave();
   });
 
   it('end with session.deleted', async () => {

@@ -15,8 +15,6 @@ import { errorFrame, eventFrame, pingFrame, previewFrame } from './sse-frames.ts
 import type { SseWriter } from './sse-writer.ts';
 import type { StreamOwner } from './stream-start.ts';
 
-/** A client that takes nothing for so long is gone; it resumes with `Last-Event-ID`. */
-export const stallLimitMs = 60_000;
 /** Silence after which a ping is due. With the registry's beat of 5 s, pings come every 10 to 15 s. */
 const quietMs = 10_000;
 /** Characters written before the client's pace is asked for. */
@@ -69,16 +67,15 @@ export class EventStream {
     this.#parts.writer.end();
   }
 
-  /** Keeps the connection alive, or cuts it when the client takes nothing. */
-  beat(nowMs: number): 'alive' | 'cut' {
+  /** Keeps a quiet connection alive. */
+  beat(nowMs: number): void {
     const { writer } = this.#parts;
-    if (writer.fullSinceMs === null) {
-      if (nowMs - writer.lastWriteMs >= quietMs) writer.write(pingFrame);
-    } else if (nowMs - writer.fullSinceMs >= stallLimitMs) {
-      writer.cut();
-      return 'cut';
-    }
-    return 'alive';
+    if (!writer.isFull && nowMs - writer.lastWriteMs >= quietMs) writer.write(pingFrame);
+  }
+
+  /** Whether it ended because its client read nothing. */
+  get wasCut(): boolean {
+    return this.#parts.writer.wasCut;
   }
 
   async #deliverAll(deliveries: AsyncIterable<readonly Delivery[]>): Promise<void> {

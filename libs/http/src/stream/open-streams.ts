@@ -14,6 +14,8 @@ export interface StreamLimits {
   /** Of this process. */
   maxOpenStreams: number;
   maxOpenStreamsPerKey: number;
+  /** A client that takes nothing for so long is gone; it resumes with `Last-Event-ID`. */
+  streamStallLimitMs: number;
 }
 
 /** A stream's place; it must be left exactly once. */
@@ -96,6 +98,7 @@ export class OpenStreams {
   }
 
   #forget(stream: EventStream): void {
+    if (stream.wasCut) this.#cut.inc();
     const ofSession = this.#bySession.get(stream.owner.sessionId);
     ofSession?.delete(stream);
     if (ofSession?.size === 0) this.#bySession.delete(stream.owner.sessionId);
@@ -111,7 +114,7 @@ export class OpenStreams {
       await this.#clock.sleep(beatMs, signal);
       if (signal.aborted) return;
       const nowMs = this.#clock.monotonicMs();
-      for (const stream of this.#all()) if (stream.beat(nowMs) === 'cut') this.#cut.inc();
+      for (const stream of this.#all()) stream.beat(nowMs);
     }
   }
 }

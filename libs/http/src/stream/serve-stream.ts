@@ -54,7 +54,7 @@ async function open(request: FastifyRequest, choice: StreamChoice, reply: Fastif
   const followed = found(await api.sessions.follow(workspaceId, choice.sessionId, start, ended), 'session');
   request.isStreaming = true;
   reply.hijack();
-  const writer = new SseWriter(reply.raw, api.clock);
+  const writer = new SseWriter(reply.raw, api.clock, api.options.streamStallLimitMs);
   const gate = new PreviewGate(new Set(choice.previews), followed.epoch);
   writer.open({ 'request-id': request.id });
   const { liveBus, logger } = api;

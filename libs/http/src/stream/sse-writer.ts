@@ -3,8 +3,9 @@
  *
  * - `write` sends at once, together with what `writeSoon` left; both keep the order in which they were called.
  * - `writeSoon` joins what one turn of the event loop brings: a model's tokens come one by one.
- * - While the client does not read (`isFull`), Node holds the overhang in memory. So nobody writes then: `drained` says
- *   when to go on, and `fullSinceMs` since when nothing moves.
+ * - While the client does not read (`isFull`), Node holds the overhang in memory. So nobody writes then, and `drained`
+ *   says when to go on. The connection is cut when nothing moves for the stall limit: Node's socket timeout counts every
+ *   byte that the client takes, so a slow client with a large event is not mistaken for one that is gone.
  */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 
@@ -20,18 +21,22 @@ export const streamHeaders = {
 export class SseWriter {
   readonly #response: ServerResponse;
   readonly #clock: Clock;
+  readonly #stallLimitMs: number;
   #soon = '';
   #flush: NodeJS.Immediate | null = null;
   #waiting: (() => void)[] = [];
-  #fullSinceMs: number | null = null;
+  #isFull = false;
+  #wasCut = false;
   #lastWriteMs: number;
 
-  constructor(response: ServerResponse, clock: Clock) {
+  constructor(response: ServerResponse, clock: Clock, stallLimitMs: number) {
     this.#response = response;
     this.#clock = clock;
+    this.#stallLimitMs = stallLimitMs;
     this.#lastWriteMs = clock.monotonicMs();
     response.on('drain', () => this.#goOn());
     response.on('close', () => this.#goOn());
+    response.on('timeout', () => this.#cut());
     // A broken connection is a client that left; 'close' follows and is what counts.
     response.on('error', () => {});
   }
@@ -48,7 +53,7 @@ export class SseWriter {
     this.#soon = '';
     if (all === '' || this.isClosed) return;
     this.#lastWriteMs = this.#clock.monotonicMs();
-    if (!this.#response.write(all)) this.#fullSinceMs ??= this.#lastWriteMs;
+    if (!this.#response.write(all)) this.#watch();
   }
 
   writeSoon(text: string): void {
@@ -63,15 +68,16 @@ export class SseWriter {
   }
 
   get isFull(): boolean {
-    return this.#fullSinceMs !== null;
+    return this.#isFull;
   }
 
   get isClosed(): boolean {
     return this.#response.destroyed || this.#response.writableEnded;
   }
 
-  get fullSinceMs(): number | null {
-    return this.#fullSinceMs;
+  /** Whether it ended because nobody read it. */
+  get wasCut(): boolean {
+    return this.#wasCut;
   }
 
   get lastWriteMs(): number {
@@ -84,16 +90,22 @@ export class SseWriter {
     if (this.isClosed) return;
     this.#response.end();
     // Whoever does not take the rest either is cut like one who reads nothing.
-    this.#fullSinceMs ??= this.#clock.monotonicMs();
+    this.#watch();
   }
 
-  /** Cuts the connection; what the client has not read is dropped. */
-  cut(): void {
+  #watch(): void {
+    this.#isFull = true;
+    this.#response.socket?.setTimeout(this.#stallLimitMs);
+  }
+
+  #cut(): void {
+    this.#wasCut = true;
     this.#response.destroy();
   }
 
   #goOn(): void {
-    this.#fullSinceMs = null;
+    this.#isFull = false;
+    this.#response.socket?.setTimeout(0);
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const resolve of waiting) resolve();
