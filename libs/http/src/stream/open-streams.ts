@@ -14,8 +14,8 @@ export interface StreamLimits {
   /** Of this process. */
   maxOpenStreams: number;
   maxOpenStreamsPerKey: number;
-  /** A client that takes nothing for so long is gone; it resumes with `Last-Event-ID`. */
-  streamStallLimitMs: number;
+  /** A client that takes nothing for so long is gone, and resumes with `Last-Event-ID`. Absent: a minute. */
+  streamStallLimitMs?: number;
 }
 
 /** A stream's place; it must be left exactly once. */

@@ -16,6 +16,8 @@ import { parseEventId } from './sse-frames.ts';
 import { SseWriter, streamHeaders } from './sse-writer.ts';
 import { streamStart } from './stream-start.ts';
 
+const standardStallLimitMs = 60_000;
+
 export interface StreamChoice {
   sessionId: SessionId;
   previews: readonly PreviewableEventType[];
@@ -54,7 +56,7 @@ async function open(request: FastifyRequest, choice: StreamChoice, reply: Fastif
   const followed = found(await api.sessions.follow(workspaceId, choice.sessionId, start, ended), 'session');
   request.isStreaming = true;
   reply.hijack();
-  const writer = new SseWriter(reply.raw, api.clock, api.options.streamStallLimitMs);
+  const writer = new SseWriter(reply.raw, api.clock, api.options.streamStallLimitMs ?? standardStallLimitMs);
   const gate = new PreviewGate(new Set(choice.previews), followed.epoch);
   writer.open({ 'request-id': request.id });
   const { liveBus, logger } = api;

@@ -88,7 +88,6 @@ const standardOptions: PublicApiOptions = {
   hasWebSearch: false,
   maxOpenStreams: 10_000,
   maxOpenStreamsPerKey: 10_000,
-  streamStallLimitMs: 60_000,
 };
 
 function fail(): never {
