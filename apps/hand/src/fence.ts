@@ -1,4 +1,8 @@
-/** The highest epoch that ever spoke to this hand. It is on disk before anything is done or told under it (H2). */
+/**
+ * The highest epoch that ever spoke to this hand (H2). It is on disk before anything is done or told under it, for whoever
+ * looks at a dead hand. What protects a living one is its memory, because a daemon starts once in its life: so a full
+ * disk, which a command can make, does not keep the next holder out.
+ */
 import { open, rename } from 'node:fs/promises';
 
 export class Fence {
@@ -20,7 +24,7 @@ export class Fence {
     if (epoch > this.#epoch) {
       // From this moment on a lower epoch is refused, although the file is not written yet.
       this.#epoch = epoch;
-      this.#rising = this.#rising.then(() => this.#store());
+      this.#rising = this.#rising.then(() => this.#store()).catch(() => {}); // Memory holds it; see above.
     }
     await this.#rising;
     return epoch >= this.#epoch;

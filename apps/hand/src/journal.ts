@@ -13,8 +13,8 @@ export interface LinePlace {
 
 interface Waiting {
   line: Buffer;
-  resolve(place: LinePlace): void;
-  reject(error: unknown): void;
+  resolve: (place: LinePlace) => void;
+  reject: (error: unknown) => void;
 }
 
 export class Journal {

@@ -3,7 +3,7 @@ import type { ToolAnswer } from '@manyhands/ports';
 import { Shell } from './shell/shell.ts';
 import { textAnswer } from './tools/answer.ts';
 import { FileTools } from './tools/file-tools.ts';
-import { inputProblem, type BashInput, type HandToolName } from './tools/tool-input.ts';
+import { inputProblem, type HandToolName } from './tools/tool-input.ts';
 
 /** The tools of one hand: the shell and the file tools behind one call. A failure is an answer. */
 export class Toolset {
@@ -18,7 +18,7 @@ export class Toolset {
   async run(name: HandToolName, input: Record<string, unknown>, signal: AbortSignal): Promise<ToolAnswer> {
     const problem = inputProblem(name, input);
     if (problem) return textAnswer(problem, true);
-    if (name === 'bash') return this.#shell.run(input as BashInput, signal);
+    if (name === 'bash') return this.#shell.run(input, signal);
     return this.#files.run(name, input, signal);
   }
 

@@ -5,7 +5,7 @@ import { textAnswer } from './answer.ts';
 /** Models take images of 5 MB in base64. */
 const maxImageBytes = 3_750_000;
 
-const signatures: { mediaType: string; matches(head: Buffer): boolean }[] = [
+const signatures: { mediaType: string; matches: (head: Buffer) => boolean }[] = [
   { mediaType: 'image/png', matches: (head) => head.toString('latin1', 0, 8) === '\x89PNG\r\n\x1a\n' },
   { mediaType: 'image/jpeg', matches: (head) => head.toString('latin1', 0, 3) === '\xff\xd8\xff' },
   { mediaType: 'image/gif', matches: (head) => /^GIF8[79]a/.test(head.toString('latin1', 0, 6)) },

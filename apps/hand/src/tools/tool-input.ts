@@ -1,5 +1,3 @@
-import type { BashInput } from '../shell/shell.ts';
-
 type FieldType = 'string' | 'boolean' | 'integer' | 'range';
 
 /** The fields a tool's input may have; a name that ends in `?` may be missing. Others are passed over. */
@@ -14,7 +12,6 @@ const fields = {
 
 export type HandToolName = keyof typeof fields;
 export type FileToolName = Exclude<HandToolName, 'bash'>;
-export type { BashInput };
 
 export function isHandTool(name: string): name is HandToolName {
   return Object.hasOwn(fields, name);

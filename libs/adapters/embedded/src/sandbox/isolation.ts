@@ -49,7 +49,7 @@ async function findProblem(isolation: Isolation, directory: string, parts: Probe
     const life = new LifeDirectory(place, { sessionId, hand: 'main', generation: 1 });
     life.create();
     const user = userOf(sessionId);
-    giveTo(user, [...Object.values(life.folders), life.run, life.tmp] as string[]);
+    giveTo(user, [...Object.values(life.folders), life.run, life.tmp]);
     const view = sandboxView({ ...parts, life, user, egressFolder: life.run });
     const command = isolatedCommand(isolation, { view, user, life }, [
       ...limitCommand(defaultLimits),

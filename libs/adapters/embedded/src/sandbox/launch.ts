@@ -42,7 +42,7 @@ export function launch(life: LifeDirectory, cgroupFiles: string[], command: stri
       stdio: ['ignore', log, log],
       detached: true,
     });
-    child.on('error', () => {}); // No shell: nothing was written down, which is how the caller finds out.
+    child.on('error', () => {}); // No shell: it has an exit code then, and wrote nothing down.
     child.unref();
     return child;
   } finally {

@@ -15,13 +15,13 @@ import type { HandRef } from '@manyhands/ports';
 import type { SessionId } from '@manyhands/protocol';
 import { isMissing } from '../durable-file.ts';
 
-export interface HandFolders {
+export type HandFolders = {
   workspace: string;
   home: string;
   uploads: string;
   outputs: string;
   toolOutputs: string;
-}
+};
 
 export class LifeDirectory {
   readonly ref: HandRef;
@@ -72,7 +72,7 @@ export class LifeDirectory {
   }
 
   create(): void {
-    for (const folder of [...Object.values(this.folders), this.run, this.tmp, this.root] as string[])
+    for (const folder of [...Object.values(this.folders), this.run, this.tmp, this.root])
       mkdirSync(folder, { recursive: true, mode: 0o700 });
     chmodSync(this.tmp, 0o1777);
   }

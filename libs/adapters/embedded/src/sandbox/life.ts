@@ -1,7 +1,7 @@
 /** Looks at one life of a hand from outside, and ends it. */
-import { existsSync, writeFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { existsSync, lstatSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { removeCgroups } from './cgroups.ts';
 import type { LifeDirectory } from './life-directory.ts';
 import { isAlive, kill, processesThatSee, readProcesses } from './processes.ts';
@@ -25,11 +25,16 @@ export async function stateOf(life: LifeDirectory, sockets: SocketPaths): Promis
     // In this order: a process that was alive before the socket was tried may have been on its way to it.
     const processes = readProcesses(life.processes);
     const alive = processes.some(isAlive);
-    if (existsSync(life.socket) && (await isListening(sockets.shorten(life.socket)))) return 'running';
+    if (isSocket(life.socket) && (await isListening(sockets.shorten(life.socket)))) return 'running';
     if (!alive) return processes.length > 0 || existsSync(life.seal) ? 'over' : 'never-launched';
     if (performance.now() > deadline) return 'over';
     await sleep(startPollMs);
   }
+}
+
+/** Commands can write where the socket is: a link there would lead to whatever they like. */
+function isSocket(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSocket() === true;
 }
 
 /** From now on no launcher that comes late begins this life. */

@@ -7,10 +7,12 @@
  * - A new life begins when those before it have ended for certain, so two never share a workspace.
  * - The caller holds the data directory's lock: there is one provider at a time.
  */
+import type { ChildProcess } from 'node:child_process';
 import { createHash, type KeyObject } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { readFile, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { HandConfig } from '@manyhands/core';
 import {
   SandboxError,
@@ -94,6 +96,7 @@ export class LocalSandboxProvider implements SandboxProvider {
       if (problem === null) return new LocalSandboxProvider(options, isolation, bundle);
       problems.push(`${isolation}: ${problem}`);
     }
+    options.logger.warn({ problems }, 'commands cannot be isolated on this machine');
     if (options.unsafeNoIsolation) return new LocalSandboxProvider(options, null, bundle);
     throw new SandboxError('no-isolation', `commands cannot be isolated on this machine (${problems.join('; ')})`);
   }
@@ -102,7 +105,7 @@ export class LocalSandboxProvider implements SandboxProvider {
     signal.throwIfAborted();
     const key = keyOf(spec.ref);
     const going = this.#provisioning.get(key) ?? this.#begin(key, spec);
-    return await unlessAborted(going, signal);
+    return unlessAborted(going, signal);
   }
 
   async find(ref: HandRef): Promise<SandboxStatus> {
@@ -157,23 +160,23 @@ export class LocalSandboxProvider implements SandboxProvider {
         throw new SandboxError('gone', `generation ${ref.generation} of this hand is over`);
       case 'never-launched':
         await this.#endEarlierThan(ref);
-        await this.#launch(life, environment);
-        return this.#awaitStart(life);
+        return this.#awaitStart(life, await this.#launch(life, environment));
     }
   }
 
-  async #launch(life: LifeDirectory, environment: EnvironmentSettings): Promise<void> {
+  async #launch(life: LifeDirectory, environment: EnvironmentSettings): Promise<ChildProcess> {
     life.create();
     writeFileSync(life.environment, JSON.stringify(environment), { mode: 0o600 });
     const egressSocket = await this.#openEgress(life);
     const user = userOf(life.ref.sessionId);
-    giveTo(user, [...(Object.values(life.folders) as string[]), life.run, life.tmp]);
+    giveTo(user, [...Object.values(life.folders), life.run, life.tmp]);
     const cgroups = makeCgroups(`manyhands-${nameHash(life)}`, this.#limits);
     writeFileSync(life.cgroups, cgroups.join('\n'), { mode: 0o600 });
     const command = this.isolation
       ? this.#isolated(this.isolation, life, user, egressSocket)
       : bareCommand(life, this.#bundle, this.#config(life), egressSocket);
-    launch(
+    this.#options.logger.info({ ...life.ref, isolation: this.isolation }, 'launching a hand');
+    return launch(
       life,
       cgroups.map((directory) => join(directory, 'cgroup.procs')),
       command,
@@ -209,15 +212,14 @@ export class LocalSandboxProvider implements SandboxProvider {
     return { session, hand, generation, publicKey, idleMs };
   }
 
-  async #awaitStart(life: LifeDirectory): Promise<Running> {
-    const deadline = performance.now() + 2_000;
-    for (;;) {
-      const state = await stateOf(life, this.#sockets);
-      if (state === 'running') return this.#running(life);
-      // The launcher may not even have come to write itself down.
-      if (state === 'over' || performance.now() > deadline) break;
-      await new Promise((resolve) => setTimeout(resolve, 2));
+  async #awaitStart(life: LifeDirectory, launched: ChildProcess): Promise<Running> {
+    let state = await stateOf(life, this.#sockets);
+    // It may not have come to write itself down yet. One that has ended by then never will.
+    while (state === 'never-launched' && launched.exitCode === null && launched.signalCode === null) {
+      await sleep(2);
+      state = await stateOf(life, this.#sockets);
     }
+    if (state === 'running') return this.#running(life);
     await this.#end(life);
     const log = await readFile(life.log, 'utf8').catch(() => '');
     throw new SandboxError('failed', `the sandbox did not start: ${log.trim().slice(-500) || 'it said nothing'}`);
