@@ -23,6 +23,9 @@ const streamsAtOnce = 50;
 export class CatchUp {
   readonly #options: CatchUpOptions;
 
+  #background: Promise<void> = Promise.resolve();
+  #isStopped = false;
+
   constructor(options: CatchUpOptions) {
     this.#options = options;
   }
@@ -47,13 +50,18 @@ export class CatchUp {
       { foldedRecords: counters.foldedRecords, tookMs: Math.round(clock.monotonicMs() - began) },
       'the copy is at the end of the log',
     );
-    void this.#refold(false);
+    this.#background = this.#refold(false);
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#background;
   }
 
   async #refold(onlyRunnable: boolean): Promise<void> {
     const { copy, fold, replica, clock, foldVersion } = this.#options;
     let before: string | undefined;
-    for (;;) {
+    while (!this.#isStopped) {
       const streams = copy.streams.foldedByOthers(foldVersion, streamsAtOnce, onlyRunnable);
       // Streams beyond this build (L13) stay in the list; when nothing else is left, this is done.
       if (streams.length === 0 || streams[0] === before) return;

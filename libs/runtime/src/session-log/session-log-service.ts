@@ -92,8 +92,8 @@ export class SessionLogService implements SessionLog, SessionService {
   /** Resolves when this replica has folded everything that was durable when it was started. */
   async start(): Promise<void> {
     const { replica, keyReplica, barrier, keyBarrier, catchUp, eraser } = this.#parts;
-    replica.start();
     keyReplica.start();
+    await replica.start();
     await catchUp.run(async () => {
       await Promise.all([
         barrier.pass(this.#partitions(topics.sessions, topics.resources)),
@@ -106,10 +106,10 @@ export class SessionLogService implements SessionLog, SessionService {
 
   async stop(): Promise<void> {
     this.#isReady = false;
-    const { appender, eraser, replica, keyReplica, pool, copy, keyFile } = this.#parts;
+    const { appender, eraser, catchUp, replica, keyReplica, pool, copy, keyFile } = this.#parts;
     appender.close();
     await eraser.stop();
-    await Promise.all([replica.stop(), keyReplica.stop()]);
+    await Promise.all([catchUp.stop(), replica.stop(), keyReplica.stop()]);
     await pool.close();
     copy.close();
     keyFile.close();

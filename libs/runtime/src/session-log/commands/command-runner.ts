@@ -28,6 +28,8 @@ import { createSession } from './create-session.ts';
 
 /** A session that writes faster than a command can decide so often is not going to let it in. */
 const maxConflicts = 50;
+/** Commands that may wait for one stream. */
+const maxWaitingCommands = 1_000;
 
 export interface CommandRunnerOptions extends CommandDeps {
   appender: Appender;
@@ -38,7 +40,7 @@ type Attempt = CommandOutcome | 'conflict' | 'behind-barrier';
 
 export class CommandRunner {
   readonly #options: CommandRunnerOptions;
-  readonly #lanes = new Lanes<StreamId>();
+  readonly #lanes = new Lanes<StreamId>(maxWaitingCommands);
 
   constructor(options: CommandRunnerOptions) {
     this.#options = options;
@@ -46,7 +48,8 @@ export class CommandRunner {
 
   execute(command: Command): Promise<CommandOutcome> {
     const streamId = streamOf(command);
-    return this.#lanes.run(streamId, () => this.#execute(command, streamId));
+    const outcome = this.#lanes.run(streamId, () => this.#execute(command, streamId));
+    return outcome ?? Promise.reject(new SessionLogError('unavailable', `too many commands wait for ${streamId}`));
   }
 
   async #execute(command: Command, streamId: StreamId): Promise<CommandOutcome> {

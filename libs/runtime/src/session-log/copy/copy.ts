@@ -7,7 +7,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { Logger } from '@manyhands/ports';
-import { openCopyFile, type CopyIdentity } from './copy-file.ts';
+import { markClosed, openCopyFile, type CopyIdentity } from './copy-file.ts';
 import { IdempotencyRows } from './idempotency-rows.ts';
 import { PositionRows } from './position-rows.ts';
 import { RecordRows } from './record-rows.ts';
@@ -55,6 +55,7 @@ export class Copy {
   }
 
   close(): void {
+    markClosed(this.db);
     this.db.close();
   }
 }

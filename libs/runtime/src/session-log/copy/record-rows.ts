@@ -36,6 +36,7 @@ export class RecordRows {
   readonly #commitId: StatementSync;
   readonly #facets: StatementSync;
   readonly #erase: StatementSync;
+  readonly #secondCommit: StatementSync;
 
   constructor(db: DatabaseSync) {
     this.#insert = db.prepare(`INSERT INTO records
@@ -43,6 +44,8 @@ export class RecordRows {
     this.#commitId = db.prepare('SELECT commit_id FROM records WHERE position = ?');
     this.#facets = db.prepare(`SELECT position, id, kind, thread, time, visibility, facets FROM records
       WHERE position > ? AND position <= ? ORDER BY position`);
+    this.#secondCommit = db.prepare(`SELECT position FROM records
+      WHERE position > ? AND position < ? AND commit_id IS NOT NULL ORDER BY position LIMIT 1`);
     this.#erase = db.prepare('DELETE FROM records WHERE position >= ? AND position < ?');
   }
 
@@ -56,6 +59,12 @@ export class RecordRows {
   commitAt(stream: number, seq: Seq): CommitId | null {
     const row = this.#commitId.get(recordPosition(stream, seq)) as { commit_id: CommitId | null } | undefined;
     return row?.commit_id ?? null;
+  }
+
+  /** The last seq of the commit that made the stream; `head` when it is the only one. */
+  endOfFirstCommit(stream: number, head: Seq): Seq {
+    const row = this.#secondCommit.get(recordPosition(stream, 1), recordPosition(stream + 1, 0));
+    return row ? ((seqOfPosition((row as { position: number }).position) - 1) as Seq) : head;
   }
 
   *foldRecords(stream: number, after: Seq, upTo: Seq): Iterable<FoldRecord> {

@@ -41,11 +41,7 @@ export class Barrier {
   /** Resolves when everything durable at the time of the call is folded here. Throws `unavailable` when that cannot be told. */
   async pass(partitions: readonly TopicPartition[]): Promise<void> {
     this.#options.counters.barriers++;
-    for (const partition of partitions) {
-      const reason = this.#options.stoppedBecause(partition);
-      if (reason !== null)
-        throw new SessionLogError('unavailable', `partition ${nameOf(partition)} is not folded: ${reason}`);
-    }
+    this.#assertFolded(partitions);
     const byLeader = new Map<string, TopicPartition[]>();
     for (const partition of partitions) {
       const leader = this.#options.leaderOf?.(partition) ?? '';
@@ -79,6 +75,14 @@ export class Barrier {
     return asked;
   }
 
+  #assertFolded(partitions: readonly TopicPartition[]): void {
+    for (const partition of partitions) {
+      const reason = this.#options.stoppedBecause(partition);
+      if (reason === null) continue;
+      throw new SessionLogError('unavailable', `partition ${nameOf(partition)} is not folded: ${reason}`);
+    }
+  }
+
   async #reach(ends: readonly TopicPosition[]): Promise<void> {
     const { positions, clock } = this.#options;
     if (ends.every((end) => positions.get(end) >= end.offset)) return;
@@ -87,6 +91,7 @@ export class Barrier {
     void clock.sleep(maxWaitMs, timer.signal).then(() => limit.abort());
     const reached = await positions.reached(ends, limit.signal);
     timer.abort();
+    this.#assertFolded(ends);
     if (!reached) throw new SessionLogError('unavailable', 'this replica is too far behind the log');
   }
 }

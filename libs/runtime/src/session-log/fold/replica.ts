@@ -44,6 +44,7 @@ export class Replica {
   readonly #stopped = new Map<string, string>();
   readonly #verdicts = new Map<CommitId, (verdict: FoldVerdict) => void>();
   readonly #abort = new AbortController();
+  readonly #checked = Promise.withResolvers<void>();
   #running: Promise<void> = Promise.resolve();
 
   constructor(options: ReplicaOptions) {
@@ -51,12 +52,15 @@ export class Replica {
     this.#loadPositions();
   }
 
-  start(): void {
+  /** Resolves when it is known which partitions may be folded (L7). */
+  start(): Promise<void> {
     this.#running = this.#run();
+    return this.#checked.promise;
   }
 
   async stop(): Promise<void> {
     this.#abort.abort();
+    this.#checked.resolve();
     await this.#running;
   }
 
@@ -87,6 +91,7 @@ export class Replica {
     while (!signal.aborted) {
       try {
         await this.#checkIdentity();
+        this.#checked.resolve();
         await this.#tail();
       } catch (cause) {
         if (signal.aborted) return;
@@ -94,7 +99,11 @@ export class Replica {
         this.#options.fold.forget();
         this.#loadPositions();
         logger.error({ cause: String(cause) }, 'folding was interrupted and goes on from the stored positions');
-        if (cause instanceof TopicError && !cause.retriable) return this.#stopAll(cause.message);
+        if (cause instanceof TopicError && !cause.retriable) {
+          this.#stopAll(cause.message);
+          this.#checked.resolve();
+          return;
+        }
         await clock.sleep(retryMs, signal);
       }
     }

@@ -73,22 +73,23 @@ export class LogReader {
     return this.#complete(row.streamId, answer.flat());
   }
 
-  /** Single records of many streams, read in the pool. */
-  async pickMany(picks: readonly RecordPick[]): Promise<LogRecord[][]> {
+  /** Single records of many streams, read in the pool; null for a stream whose payloads cannot be read any more. */
+  async pickMany(picks: readonly RecordPick[]): Promise<(LogRecord[] | null)[]> {
     const { pool, keys } = this.#options;
-    const wanted = picks.map(({ row, seqs }) => ({
-      stream: row.id,
-      streamId: row.streamId,
-      keys: keys.ring(row.streamId),
-      seqs,
-    }));
     try {
+      const wanted = picks.map(({ row: { id, streamId }, seqs }) => ({
+        stream: id,
+        streamId,
+        keys: keys.ring(streamId),
+        seqs,
+      }));
       const answer = await pool.read({ kind: 'pick', wanted });
       return await Promise.all(picks.map(({ row }, i) => this.#complete(row.streamId, answer[i] ?? [])));
     } catch (cause) {
-      if (!(cause instanceof MissingKey)) throw cause;
+      if (!(cause instanceof MissingKey) && !(cause instanceof SessionLogError && cause.code === 'key-missing'))
+        throw cause;
       // One by one, so that a lost key is found out and blamed on its own stream.
-      return Promise.all(picks.map(({ row, seqs }) => this.pick(row, seqs)));
+      return Promise.all(picks.map(({ row, seqs }) => this.pick(row, seqs).catch(nullIfUnreadable)));
     }
   }
 
@@ -154,4 +155,9 @@ export class LogReader {
     }
     return payload;
   }
+}
+
+function nullIfUnreadable(cause: unknown): null {
+  if (cause instanceof SessionLogError && (cause.code === 'key-missing' || cause.code === 'stream-broken')) return null;
+  throw cause;
 }

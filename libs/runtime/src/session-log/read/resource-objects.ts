@@ -94,7 +94,7 @@ export class ResourceObjects {
   }
 
   async #recordsAt(row: StreamRow, seqs: readonly Seq[]): Promise<Map<Seq, LogRecord>> {
-    const [records = []] = await this.#options.reader.pickMany([{ row, seqs }]);
+    const records = await this.#options.reader.pick(row, seqs);
     return new Map(records.map((record) => [record.seq, record]));
   }
 

@@ -1,7 +1,14 @@
 /** Sessions and threads as objects, one by one and in lists by creation. */
-import type { SessionContents, SessionState } from '@manyhands/core';
-import type { Clock, Listed, SessionListQuery } from '@manyhands/ports';
-import { sessionStream, type Seq, type Session, type SessionId, type SessionThread } from '@manyhands/protocol';
+import { evolveSession, type SessionContents, type SessionState } from '@manyhands/core';
+import { SessionLogError, type Clock, type Listed, type SessionListQuery } from '@manyhands/ports';
+import {
+  sessionStream,
+  type Seq,
+  type Session,
+  type SessionFoldRecord,
+  type SessionId,
+  type SessionThread,
+} from '@manyhands/protocol';
 import type { Copy } from '../copy/copy.ts';
 import type { StreamRow } from '../copy/stream-rows.ts';
 import type { FoldedSession, States } from '../fold/states.ts';
@@ -38,11 +45,15 @@ export class SessionObjects {
     return renderThread(state, await this.contentsOf(row, state), this.#options.clock.now());
   }
 
-  /** The contents are those of the create; what lives with the session (status, usage) is of now, or of the very start. */
-  async atCreate({ row, state }: FoldedSession): Promise<Session> {
-    const first = 1 as Seq;
-    const created: SessionState = { ...state, contents: { titleSeq: first, metadataSeq: first, agentSeq: first } };
-    return renderSession(created, await this.contentsOf(row, created), this.#options.clock.now());
+  /** As the commit that made it left it. */
+  async atCreate({ row }: FoldedSession): Promise<Session> {
+    const { records } = this.#options.copy;
+    let state: SessionState | null = null;
+    for (const record of records.foldRecords(row.id, 0 as Seq, records.endOfFirstCommit(row.id, row.seq))) {
+      state = evolveSession(state, record as SessionFoldRecord);
+    }
+    if (!state) throw new SessionLogError('stream-broken', `${row.streamId} has no first record`);
+    return renderSession(state, await this.contentsOf(row, state), state.time);
   }
 
   async sessions(query: SessionListQuery): Promise<Listed<Session>> {
@@ -56,10 +67,13 @@ export class SessionObjects {
     const picks = sessions.map(({ row, state }) => ({ row, seqs: contentSeqs(state) }));
     const records = await this.#options.reader.pickMany(picks);
     const now = this.#options.clock.now();
-    const items = sessions.map(({ state }, i) => ({
-      cursor: { createdAt: state.createdAt, id: state.sessionId },
-      value: renderSession(state, contentsFrom(state, records[i] ?? []), now),
-    }));
+    const items = sessions.flatMap(({ state }, i) => {
+      const contents = records[i];
+      // What cannot be read any more (a lost key) is told by its own object and harms no list.
+      if (!contents) return [];
+      const cursor = { createdAt: state.createdAt, id: state.sessionId };
+      return [{ cursor, value: renderSession(state, contentsFrom(state, contents), now) }];
+    });
     return { items, hasMore };
   }
 }

@@ -34,7 +34,8 @@ export class Tails {
     try {
       while (await growth.grown()) {
         for (;;) {
-          const row = fold.stream(streamId);
+          // A view of its own: the fold goes on while the slice is read.
+          const row = viewOf(fold, streamId);
           if (!row || row.seq <= at || signal.aborted) break;
           const slice = { after: at, upTo: row.seq, kinds: null, order: 'asc' as const, limit: sliceRecords };
           const { records, complete } = await reader.records(row, slice);
@@ -58,7 +59,7 @@ export class Tails {
     try {
       while (await growth.grown()) {
         for (;;) {
-          const head = fold.stream(row.streamId);
+          const head = viewOf(fold, row.streamId);
           if (!head || signal.aborted) return;
           const page = await events.deliveries(head, at, sliceRecords);
           at = page.at;
@@ -74,4 +75,9 @@ export class Tails {
       growth.close();
     }
   }
+}
+
+function viewOf(fold: Fold, streamId: StreamId): StreamRow | null {
+  const row = fold.stream(streamId);
+  return row && { ...row };
 }

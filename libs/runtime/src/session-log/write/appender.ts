@@ -5,7 +5,7 @@
  *     60 s; a commit whose place another one has taken is a conflict, for good.
  */
 import { accept } from '@manyhands/core';
-import { SessionLogError, type AppendResult, type Clock, type Topic } from '@manyhands/ports';
+import { SessionLogError, TopicError, type AppendResult, type Clock, type Topic } from '@manyhands/ports';
 import { formatId, partitionOf, topicOf } from '@manyhands/protocol';
 import type { Commit, Epoch, RecordDraft, Seq, StreamId, WorkspaceId } from '@manyhands/protocol';
 import type { SessionLogCounters } from '../counters.ts';
@@ -97,6 +97,9 @@ export class Appender {
           .catch((cause: unknown) => cause);
         const answer = await this.#wait(verdict.promise, failure === undefined ? foldWaitMs : resendMs);
         if (answer) return answer;
+        if (failure instanceof TopicError && !failure.retriable) {
+          throw new SessionLogError('unavailable', 'the log cannot be written', { cause: failure });
+        }
         if (this.#closing.signal.aborted) throw new SessionLogError('closed', 'the session log is going down');
         if (clock.monotonicMs() > deadline) {
           throw new SessionLogError('unavailable', 'the outcome of a write is not known', { cause: failure });

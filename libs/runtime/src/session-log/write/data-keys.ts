@@ -54,7 +54,7 @@ export class DataKeys {
     if (hot) return hot;
     const ring = new Map<KeyId, Uint8Array>();
     for (const { keyId, wrapped } of this.#options.file.of(streamId)) {
-      ring.set(keyId, this.#options.service.unwrap(wrapped, contextOf(streamId, keyId)));
+      ring.set(keyId, this.#unwrap(streamId, keyId, wrapped));
     }
     const fresh = this.#fresh.get(streamId);
     if (fresh) ring.set(fresh.keyId, fresh.key);
@@ -97,6 +97,14 @@ export class DataKeys {
     return newest ? { keyId: newest[0], key: newest[1] } : null;
   }
 
+  #unwrap(streamId: StreamId, keyId: KeyId, wrapped: Uint8Array): Uint8Array {
+    try {
+      return this.#options.service.unwrap(wrapped, contextOf(streamId, keyId));
+    } catch (cause) {
+      throw new SessionLogError('key-missing', `a data key of ${streamId} cannot be unwrapped`, { cause });
+    }
+  }
+
   async #make(streamId: StreamId): Promise<DataKey> {
     const { clock, service, groups } = this.#options;
     const keyId = formatId('key', clock.randomBytes(16));
@@ -107,7 +115,8 @@ export class DataKeys {
       .catch((cause: unknown) => {
         throw new SessionLogError('unavailable', 'a data key could not be written', { cause });
       });
-    this.#fresh.set(streamId, { keyId, key });
+    const isFolded = this.#options.file.of(streamId).some((folded) => folded.keyId === keyId);
+    if (!isFolded) this.#fresh.set(streamId, { keyId, key });
     this.#rings.delete(streamId);
     return { keyId, key };
   }
