@@ -181,7 +181,7 @@ export class Replica {
     if (start !== 0) return `the partition begins at ${start} and not at 0: its log was cut`;
     const known = this.#marks.get(nameOf(partition));
     if (!known) return null;
-    const [message] = await topic.read({ ...partition, offset: known.lastOffset }, 1);
+    const [message] = await topic.read({ ...partition, offset: known.lastOffset }, 1).catch(noneIfOutOfRange);
     if (!message || message.offset !== known.lastOffset) return `the last folded message (${known.lastOffset}) is gone`;
     return fold.mark(message) === known.lastMark
       ? null
@@ -196,4 +196,9 @@ export class Replica {
 function positionAfter(message: TopicMessage, mark: string): PositionRow {
   const { topic, partition, offset } = message;
   return { topic, partition, nextOffset: (offset + 1) as Offset, lastOffset: offset, lastMark: mark };
+}
+
+function noneIfOutOfRange(cause: unknown): TopicMessage[] {
+  if (cause instanceof TopicError && cause.code === 'out-of-range') return [];
+  throw cause;
 }
