@@ -66,6 +66,7 @@ export class MemoryTopic implements Topic {
   }
 
   async read(from: TopicPosition, maxBytes: number): Promise<TopicMessage[]> {
+    if (from.offset > this.#end(from)) throw new TopicError('out-of-range', `offset ${from.offset} was never written`);
     return take(this.#log(from), from.offset, Number.MAX_SAFE_INTEGER, maxBytes);
   }
 
