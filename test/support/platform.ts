@@ -96,6 +96,7 @@ export class Platform {
 
   /** Every history that the test made obeys the order of events, and its stream said the same. */
   async checkHistories(): Promise<void> {
+    if (this.server.crash) throw new Error(this.server.crash);
     for (const conversation of this.#conversations.splice(0)) {
       const isThere = await this.client.beta.sessions.retrieve(conversation.id).then(Boolean, () => false);
       const faults = isThere ? await conversation.faults() : [];

@@ -9,6 +9,15 @@ export interface StreamMessage {
 
 export const betaHeaders = { 'anthropic-version': '2026-10-21', 'anthropic-beta': 'managed-agents-2026-04-01' };
 
+export class StreamRefused extends Error {
+  readonly status: number;
+
+  constructor(status: number) {
+    super(`the stream answered ${status}`);
+    this.status = status;
+  }
+}
+
 export class RawStream {
   readonly #parts: AsyncIterator<string>;
   readonly #abort: AbortController;
@@ -70,7 +79,7 @@ export async function openRawStream(
     },
     signal: abort.signal,
   });
-  if (!response.ok || !response.body) throw new Error(`the stream answered ${response.status}`);
+  if (!response.ok || !response.body) throw new StreamRefused(response.status);
   return new RawStream(response.body, abort);
 }
 

@@ -29,6 +29,8 @@ export class ServerProcess {
   #port = 0;
   /** Everything the process printed, of all its lives. */
   output = '';
+  /** How it ended, should it have done so unasked. */
+  unexpectedEnd: Error | null = null;
 
   private constructor(dataDirectory: string, options: ServerOptions) {
     this.dataDirectory = dataDirectory;
@@ -53,6 +55,13 @@ export class ServerProcess {
     return pid;
   }
 
+  /** How the process ended if nobody ended it, with the last of what it printed; null while it runs. */
+  get crash(): string | null {
+    const child = this.#child;
+    if (!child || (child.exitCode === null && child.signalCode === null)) return null;
+    return `the server ended with ${child.exitCode ?? child.signalCode}:\n${this.output.slice(-4_000)}`;
+  }
+
   /** The official client, with nothing changed but the address. It does not retry, so that a test sees every answer. */
   client(options: { maxRetries?: number } = {}): Anthropic {
     return new Anthropic({ baseURL: this.url, apiKey: this.apiKey, maxRetries: options.maxRetries ?? 0 });
@@ -72,7 +81,9 @@ export class ServerProcess {
         resolve();
       });
       child.once('exit', (code, signal) => {
-        reject(new Error(`the server ended with ${code ?? signal} before it was ready:\n${this.output.slice(-4_000)}`));
+        const end = new Error(`the server ended with ${code ?? signal}:\n${this.output.slice(-4_000)}`);
+        if (this.#child === child) this.unexpectedEnd = end;
+        reject(end);
       });
       child.once('error', reject);
     });
@@ -118,6 +129,13 @@ export class ServerProcess {
     child.kill(signal);
     await exited;
     return child.exitCode;
+  }
+
+  /** Takes away what can be folded again from the log. */
+  async removeCopy(): Promise<void> {
+    for (const suffix of ['', '-wal', '-shm']) {
+      await rm(path.join(this.dataDirectory, `copy.db${suffix}`), { force: true });
+    }
   }
 
   /** Kills it and removes its data. Sandboxes that outlive it end by themselves. */
