@@ -32,6 +32,11 @@ export class Journal {
     return new Journal(await open(path, 'wx+', 0o600));
   }
 
+  /** Whether its file has lost its name: then nobody can ever ask after what is written there. */
+  async isRemoved(): Promise<boolean> {
+    return (await this.#file.stat()).nlink === 0;
+  }
+
   append(line: HandJournalLine): Promise<LinePlace> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ line: Buffer.from(`${JSON.stringify(line)}\n`), resolve, reject });

@@ -22,6 +22,9 @@ const exitCodes = { ended: 0, lifeTaken: 75 };
 /** The first command must not wait for the file tools to load. */
 const warmUpAfterMs = 300;
 
+/** How soon a daemon ends whose directory was removed under it: it can never be found again (S4). */
+const orphanCheckMs = 5_000;
+
 process.umask(0o022);
 await serve(parseHandConfig(process.argv[2] ?? ''));
 
@@ -45,6 +48,7 @@ async function serve(config: HandConfig): Promise<void> {
   server.listen({ path: handSocketName });
   await once(server, 'listening');
   setTimeout(() => void tools.warmUp(), warmUpAfterMs).unref();
+  setInterval(() => void journal.isRemoved().then((removed) => removed && end()), orphanCheckMs).unref();
 }
 
 async function takeLife(journalPath: string): Promise<Journal> {

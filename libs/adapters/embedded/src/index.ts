@@ -12,7 +12,7 @@ export type { EmbeddedLiveBusOptions } from './live-bus/embedded-live-bus.ts';
 export { EmbeddedTopic } from './topic/embedded-topic.ts';
 export type { EmbeddedTopicOptions } from './topic/embedded-topic.ts';
 export { EmbeddedWorkers } from './workers/embedded-workers.ts';
-export type { Isolation } from './sandbox/isolation.ts';
+export type { Isolation } from './sandbox/daemon-command.ts';
 export type { SandboxLimits } from './sandbox/limits.ts';
 export { LocalSandboxProvider } from './sandbox/local-sandbox-provider.ts';
 export type { LocalSandboxOptions } from './sandbox/local-sandbox-provider.ts';

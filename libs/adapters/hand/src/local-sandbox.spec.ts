@@ -1,10 +1,11 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { generateKeyPairSync } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { LocalSandboxProvider, type Isolation, type LocalSandboxOptions } from '@manyhands/adapter-embedded';
 import { silentLogger, type HandRef } from '@manyhands/ports';
@@ -141,7 +142,7 @@ describe.each(available)('%s', (isolation) => {
       );
       proxy.listen(join(chosen.directory, '../egress/proxy.sock'));
       await once(proxy, 'listening');
-      (await import('node:fs')).chmodSync(join(chosen.directory, '../egress/proxy.sock'), 0o666);
+      chmodSync(join(chosen.directory, '../egress/proxy.sock'), 0o666);
     });
     afterAll(() => proxy.close());
     afterEach(async () => {
@@ -196,8 +197,7 @@ describe.each(available)('%s', (isolation) => {
     it('shows a working directory, a home, and places for the session', async () => {
       const tried = await provision();
       expect(await tried.bash('pwd; echo $HOME; id -un; cd; pwd')).toBe('/workspace\n/home/agent\nagent\n/home/agent');
-      const tryWrite =
-        'for d in /workspace ~ /tmp /dev/shm /mnt/session/outputs /mnt/session/uploads /usr /etc /; do touch $d/x 2>/dev/null && echo $d; done; true';
+      const tryWrite = `for d in ${writableCandidates}; do touch $d/x 2>/dev/null && echo $d; done; true`;
       expect(await tried.bash(tryWrite)).toBe('/workspace\n/home/agent\n/tmp\n/dev/shm\n/mnt/session/outputs');
     });
 
@@ -243,7 +243,7 @@ describe.each(available)('%s', (isolation) => {
       const tried = await provision();
       const reach = (host: string, at: number) => `(exec 3<>/dev/tcp/${host}/${at}) 2>/dev/null && echo ${host}`;
       const hosts = ['127.0.0.1', '10.0.0.1', '192.168.0.1', '169.254.169.254', '172.17.0.1', '1.1.1.1'];
-      const own = Object.values((await import('node:os')).networkInterfaces())
+      const own = Object.values(networkInterfaces())
         .flatMap((all) => all ?? [])
         .filter(({ family }) => family === 'IPv4');
       const tries = [...hosts, ...own.map(({ address }) => address)].map(
@@ -343,6 +343,26 @@ describe.each(available)('%s', (isolation) => {
       expect(many).toContain('Resource temporarily unavailable');
     });
 
+    it('holds a sandbox to its memory where the machine lets us', async (context) => {
+      const tried = await provision({ limits: { memoryBytes: 300 * 1024 ** 2 } });
+      const [owner] = toDestroy.at(-1) as [LocalSandboxProvider, never];
+      const life = join(root, String(made), 'hands', tried.ref.sessionId, 'main/lives/1');
+      const cgroups = readFileSync(join(life, 'cgroups'), 'utf8').split('\n').filter(Boolean);
+      if (cgroups.length === 0) return context.skip();
+      const hungry = await tried.call('bash', { command: 'perl -e \'$x = "x" x 600_000_000; print length $x\'' });
+      expect(hungry).toMatchObject({ isError: true });
+      expect(await tried.bash('echo alive')).toBe('alive');
+      await owner.destroy(tried.ref.sessionId);
+      expect(cgroups.filter(existsSync)).toEqual([]);
+    });
+
+    it('ends a daemon whose directory was removed under it', async () => {
+      const tried = await provision();
+      const [pid] = hostProcessesOf(chosen.directory, tried.ref) as [number];
+      rmSync(join(chosen.directory, tried.ref.sessionId), { recursive: true });
+      await expect.poll(() => isRunning(pid), { timeout: 15_000 }).toBe(false);
+    });
+
     it('hides the server where a system folder would show it', async () => {
       const tried = await provision({ hidden: ['/usr/share/doc'] });
       expect(await tried.bash('ls -A /usr/share/doc; touch /usr/share/doc/x 2>&1')).toContain('Read-only');
@@ -382,6 +402,86 @@ describe.each(available)('%s', (isolation) => {
   });
 });
 
+describe('without isolation', { timeout: 30_000 }, () => {
+  it('runs commands as the server, with nothing of its environment', async () => {
+    process.env['CANARY'] = 'canary';
+    const provider = await LocalSandboxProvider.open(options({ isolation: 'none' }));
+    const tried = await TriedHand.provision(provider, clients);
+    expect(await tried.bash('env | grep -c canary; id -u; basename $PWD')).toBe(`0\n${process.geteuid?.()}\nworkspace`);
+    const [pid] = hostProcessesOf(join(root, String(made), 'hands'), tried.ref) as [number];
+    await tried.bash('sleep 996 & echo $! > pid');
+    const child = Number(await tried.bash('cat pid'));
+    expect(await provider.find(tried.ref)).toMatchObject({ state: 'running' });
+    await provider.destroy(tried.ref.sessionId);
+    expect([pid, child].filter(isRunning)).toEqual([]);
+    expect(await provider.find(tried.ref)).toEqual({ state: 'gone' });
+    delete process.env['CANARY'];
+  });
+});
+
+/** An ordinary user is somebody else to the kernel than root is, and gets a sandbox of another make. */
+describe.runIf(canBeNobody())('as an ordinary user', { timeout: 60_000 }, () => {
+  it.each(available)('isolates by %s', async (isolation) => {
+    const place = mkdtempSync(join(tmpdir(), 'hands-of-nobody-'));
+    chownSync(place, nobody, nobody);
+    const user = spawn(
+      process.execPath,
+      ['--conditions=@manyhands/source', '--input-type=module', '-e', userScript(join(place, 'hands'), isolation)],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+        cwd: import.meta.dirname,
+        uid: nobody,
+        gid: nobody,
+        env: { CANARY: 'canary' },
+      },
+    );
+    const said = JSON.parse(await text(user.stdout)) as Record<string, string>;
+    expect(said['identity']).toMatch(/^agent\nCapPrm:\s0+\nCapEff:\s0+\nNoNewPrivs:\s1$/);
+    expect(said['writable']).toBe('/workspace /home/agent /tmp /dev/shm /mnt/session/outputs');
+    expect(said['processes']).toMatch(/^\d$/);
+    expect(said['canaries']).toBe('0');
+    expect(said['left']).toBe('[]');
+    rmSync(place, { recursive: true });
+  });
+});
+
+const nobody = 65_534;
+
+function canBeNobody(): boolean {
+  if (process.geteuid?.() !== 0) return false;
+  const read = `require('node:fs').readFileSync(${JSON.stringify(handBundle)})`;
+  return spawnSync(process.execPath, ['-e', read], { uid: 65_534, gid: 65_534, stdio: 'ignore' }).status === 0;
+}
+
+function userScript(directory: string, isolation: Isolation): string {
+  return `
+    import { generateKeyPairSync } from 'node:crypto';
+    import { LocalSandboxProvider } from '@manyhands/adapter-embedded';
+    import { HandClients } from '@manyhands/adapter-hand';
+    import { silentLogger as logger } from '@manyhands/ports';
+    import { TriedHand } from ${JSON.stringify(join(import.meta.dirname, 'testing/tried-hand.ts'))};
+    import { mkdirSync } from 'node:fs';
+    const directory = ${JSON.stringify(directory)};
+    mkdirSync(directory + '/egress', { recursive: true });
+    const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+    const provider = await LocalSandboxProvider.open({
+      directory, handBundle: ${JSON.stringify(handBundle)}, isolation: '${isolation}', grantPublicKey: publicKey, logger,
+      egressSocketFor: async () => directory + '/egress/s', releaseEgress: async () => {},
+    });
+    const tried = await TriedHand.provision(provider, new HandClients(privateKey));
+    const said = {
+      identity: await tried.bash('id -un; grep -E "^(CapPrm|CapEff|NoNewPrivs)" /proc/self/status'),
+      writable: await tried.bash('echo $(for d in ${writableCandidates}; do touch $d/x 2>/dev/null && echo $d; done)'),
+      processes: await tried.bash('ls /proc | grep -c "^[0-9]"'),
+      canaries: await tried.bash('cat /proc/[0-9]*/environ | grep -zc canary; true'),
+    };
+    await provider.destroy(tried.ref.sessionId);
+    console.log(JSON.stringify({ ...said, left: JSON.stringify(await provider.list()) }));
+    process.exit(0);
+  `;
+}
+
+const writableCandidates = '/workspace ~ /tmp /dev/shm /mnt/session/outputs /mnt/session/uploads /usr /etc /';
 const countingCommand = 'echo $(( $(cat count 2>/dev/null || echo 0) + 1 )) > count; sleep 1.5; echo counted';
 
 /** A server that provisions, starts a command and never comes to hear of its end. */
@@ -391,6 +491,7 @@ function serverScript(chosen: LocalSandboxOptions, ref: HandRef, executionId: st
     import { createPrivateKey, createPublicKey } from 'node:crypto';
     import { LocalSandboxProvider } from '@manyhands/adapter-embedded';
     import { HandClients } from '@manyhands/adapter-hand';
+    import { silentLogger as logger } from '@manyhands/ports';
     const privateKey = createPrivateKey(${JSON.stringify(key)});
     const ref = ${JSON.stringify(ref)};
     const provider = await LocalSandboxProvider.open({
@@ -398,6 +499,7 @@ function serverScript(chosen: LocalSandboxOptions, ref: HandRef, executionId: st
       grantPublicKey: createPublicKey(privateKey),
       egressSocketFor: async () => ${JSON.stringify(join(chosen.directory, '../egress/proxy.sock'))},
       releaseEgress: async () => {},
+      logger,
     });
     const signal = new AbortController().signal;
     const { address } = await provider.provision({ ref, environment: ${JSON.stringify(environment)} }, signal);

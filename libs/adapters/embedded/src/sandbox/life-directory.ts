@@ -71,9 +71,13 @@ export class LifeDirectory {
     return join(this.run, handJournalName);
   }
 
+  /** What the sandbox can see, and therefore belongs to its user. */
+  get shown(): string[] {
+    return [...Object.values(this.folders), this.run, this.tmp];
+  }
+
   create(): void {
-    for (const folder of [...Object.values(this.folders), this.run, this.tmp, this.root])
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
+    for (const folder of [...this.shown, this.root]) mkdirSync(folder, { recursive: true, mode: 0o700 });
     chmodSync(this.tmp, 0o1777);
   }
 }

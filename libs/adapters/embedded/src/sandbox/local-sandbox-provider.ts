@@ -11,9 +11,8 @@ import type { ChildProcess } from 'node:child_process';
 import { createHash, type KeyObject } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { readFile, rename } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { HandConfig } from '@manyhands/core';
 import {
   SandboxError,
   type Execution,
@@ -25,16 +24,16 @@ import {
 } from '@manyhands/ports';
 import type { EnvironmentSettings, EventId, SessionId } from '@manyhands/protocol';
 import { makeCgroups } from './cgroups.ts';
-import { isolatedCommand, isolationProblem, isolations, type Isolation } from './isolation.ts';
+import { daemonCommand, type Isolation } from './daemon-command.ts';
+import { isolationProblem, isolations, type ProbeParts } from './isolation.ts';
 import { launch } from './launch.ts';
 import { LifeDirectory, livesOf, names } from './life-directory.ts';
 import { endLife, seal, stateOf } from './life.ts';
-import { defaultLimits, limitCommand, type SandboxLimits } from './limits.ts';
-import { bareCommand } from './no-isolation.ts';
+import { defaultLimits, type SandboxLimits } from './limits.ts';
 import { readJournal } from './read-journal.ts';
 import { removeTree } from './remove-tree.ts';
 import { giveTo, userOf } from './sandbox-user.ts';
-import { inside, insideConfig, insideEnvironment, sandboxView } from './sandbox-view.ts';
+import type { LifeOfConfig } from './sandbox-view.ts';
 import { SocketPaths } from './socket-paths.ts';
 
 export interface LocalSandboxOptions {
@@ -52,7 +51,7 @@ export interface LocalSandboxOptions {
   /** Closes it: the hand is gone. */
   releaseEgress(ref: HandRef): Promise<void>;
   logger: Logger;
-  /** One that must work; by default the first that does. */
+  /** The only one to be used; by default the first that works. */
   isolation?: Isolation;
   /** Runs commands as the server's own user, with all its files and network, where no isolation works. */
   unsafeNoIsolation?: boolean;
@@ -70,35 +69,37 @@ const destroyedSuffix = '.destroyed';
 type Running = SandboxStatus & { state: 'running' };
 
 export class LocalSandboxProvider implements SandboxProvider {
-  /** null: commands are not isolated. */
-  readonly isolation: Isolation | null;
+  readonly isolation: Isolation;
   readonly #options: LocalSandboxOptions;
-  readonly #bundle: string;
+  readonly #parts: ProbeParts;
   readonly #sockets = new SocketPaths();
   readonly #provisioning = new Map<string, Promise<Running>>();
   /** Lives whose way out was opened by this process. */
   readonly #egressOpen = new Map<string, string>();
 
-  private constructor(options: LocalSandboxOptions, isolation: Isolation | null, bundle: string) {
+  private constructor(options: LocalSandboxOptions, parts: ProbeParts, isolation: Isolation) {
     this.#options = options;
+    this.#parts = parts;
     this.isolation = isolation;
-    this.#bundle = bundle;
   }
 
   /** Finds out what works on this machine. Throws `SandboxError` `'no-isolation'` when nothing does. */
   static async open(options: LocalSandboxOptions): Promise<LocalSandboxProvider> {
     mkdirSync(options.directory, { recursive: true, mode: 0o700 });
-    const bundle = copyBundle(options);
-    const problems: string[] = [];
-    for (const isolation of options.isolation ? [options.isolation] : isolations) {
-      const parts = { bundle, hidden: hiddenPaths(options), shown: options.shown ?? [] };
-      const problem = await isolationProblem(isolation, options.directory, parts);
-      if (problem === null) return new LocalSandboxProvider(options, isolation, bundle);
-      problems.push(`${isolation}: ${problem}`);
+    const parts = {
+      bundle: copyBundle(options),
+      limits: { ...defaultLimits, ...options.limits },
+      hidden: [options.directory, ...(options.hidden ?? [])],
+      shown: options.shown ?? [],
+    };
+    const found: string[] = [];
+    for (const isolation of candidates(options)) {
+      const problem = isolation === 'none' ? null : await isolationProblem(isolation, options.directory, parts);
+      if (problem === null) return new LocalSandboxProvider(options, parts, isolation);
+      found.push(`${isolation}: ${problem}`);
+      options.logger.warn({ isolation, problem }, 'a way of isolating commands does not work on this machine');
     }
-    options.logger.warn({ problems }, 'commands cannot be isolated on this machine');
-    if (options.unsafeNoIsolation) return new LocalSandboxProvider(options, null, bundle);
-    throw new SandboxError('no-isolation', `commands cannot be isolated on this machine (${problems.join('; ')})`);
+    throw new SandboxError('no-isolation', `commands cannot be isolated on this machine (${found.join('; ')})`);
   }
 
   async provision(spec: SandboxSpec, signal: AbortSignal): Promise<Running> {
@@ -169,43 +170,19 @@ export class LocalSandboxProvider implements SandboxProvider {
     writeFileSync(life.environment, JSON.stringify(environment), { mode: 0o600 });
     const egressSocket = await this.#openEgress(life);
     const user = userOf(life.ref.sessionId);
-    giveTo(user, [...Object.values(life.folders), life.run, life.tmp]);
-    const cgroups = makeCgroups(`manyhands-${nameHash(life)}`, this.#limits);
+    giveTo(user, life.shown);
+    const cgroups = makeCgroups(`manyhands-${nameHash(life)}`, this.#parts.limits);
     writeFileSync(life.cgroups, cgroups.join('\n'), { mode: 0o600 });
-    const command = this.isolation
-      ? this.#isolated(this.isolation, life, user, egressSocket)
-      : bareCommand(life, this.#bundle, this.#config(life), egressSocket);
+    const config = this.#config(life);
     this.#options.logger.info({ ...life.ref, isolation: this.isolation }, 'launching a hand');
     return launch(
       life,
       cgroups.map((directory) => join(directory, 'cgroup.procs')),
-      command,
+      daemonCommand(this.isolation, { ...this.#parts, life, user, config, egressSocket }),
     );
   }
 
-  #isolated(
-    isolation: Isolation,
-    life: LifeDirectory,
-    user: ReturnType<typeof userOf>,
-    egressSocket: string,
-  ): string[] {
-    const config: HandConfig = { ...this.#config(life), ...insideConfig(egressSocket) };
-    const view = sandboxView({
-      life,
-      user,
-      bundle: this.#bundle,
-      egressFolder: dirname(egressSocket),
-      hidden: hiddenPaths(this.#options),
-      shown: this.#options.shown ?? [],
-    });
-    return isolatedCommand(isolation, { view, user, life }, [
-      ...limitCommand(this.#limits),
-      ...['/usr/bin/env', '-i', ...Object.entries(insideEnvironment()).map(([name, value]) => `${name}=${value}`)],
-      ...[inside.node, inside.bundle, JSON.stringify(config)],
-    ]);
-  }
-
-  #config(life: LifeDirectory): Pick<HandConfig, 'session' | 'hand' | 'generation' | 'publicKey' | 'idleMs'> {
+  #config(life: LifeDirectory): LifeOfConfig {
     const { sessionId: session, hand, generation } = life.ref;
     const { grantPublicKey, idleMs = defaultIdleMs } = this.#options;
     const publicKey = grantPublicKey.export({ format: 'der', type: 'spki' }).toString('base64url');
@@ -251,10 +228,11 @@ export class LocalSandboxProvider implements SandboxProvider {
     await removeTree(life.tmp);
     if (this.#egressOpen.delete(life.path)) await this.#options.releaseEgress(life.ref);
   }
+}
 
-  get #limits(): SandboxLimits {
-    return { ...defaultLimits, ...this.#options.limits };
-  }
+function candidates({ isolation, unsafeNoIsolation }: LocalSandboxOptions): readonly Isolation[] {
+  if (isolation) return [isolation];
+  return unsafeNoIsolation ? [...isolations, 'none'] : isolations;
 }
 
 /** The daemon outlives the server's files: an update may replace or remove them. Readable for whoever a sandbox is. */
@@ -266,10 +244,6 @@ function copyBundle({ directory, handBundle }: LocalSandboxOptions): string {
     renameSync(`${path}.new`, path);
   }
   return path;
-}
-
-function hiddenPaths({ directory, hidden = [] }: LocalSandboxOptions): string[] {
-  return [directory, ...hidden];
 }
 
 function keyOf({ sessionId, hand, generation }: HandRef): string {

@@ -1,5 +1,6 @@
 import { chmod, lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isMissing } from '../durable-file.ts';
 
 /** Removes a directory that somebody else filled, directories that deny themselves to their owner included. */
 export async function removeTree(path: string): Promise<void> {
@@ -13,9 +14,13 @@ export async function removeTree(path: string): Promise<void> {
   }
 }
 
+/** What is gone meanwhile was removed by the first attempt, which may still be at it. */
 async function openUp(path: string): Promise<void> {
-  const found = await lstat(path);
-  if (!found.isDirectory()) return;
-  await chmod(path, 0o700);
-  for (const name of await readdir(path)) await openUp(join(path, name));
+  try {
+    if (!(await lstat(path)).isDirectory()) return;
+    await chmod(path, 0o700);
+    for (const name of await readdir(path)) await openUp(join(path, name));
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+  }
 }

@@ -85,7 +85,7 @@ pivot_root . .old
 cd /
 umount -l /.old
 rmdir /.old
-mount -o remount,ro /
+mount -o remount,bind,ro,nosuid,nodev /
 "$@" &
 wait "$!"
 `;

@@ -1,13 +1,13 @@
-import { join } from 'node:path';
 import type { HandConfig } from '@manyhands/core';
-import type { LifeDirectory } from './life-directory.ts';
-import type { LifeOfConfig } from './sandbox-view.ts';
+import type { DaemonParts } from './daemon-command.ts';
+
+type BareParts = Pick<DaemonParts, 'life' | 'bundle' | 'config' | 'egressSocket'>;
 
 /**
  * The daemon as a plain process of the server's user, for machines where nothing else works. It sees every file and the
  * whole network; only the environment is kept from it.
  */
-export function bareCommand(life: LifeDirectory, bundle: string, config: LifeOfConfig, egressSocket: string): string[] {
+export function bareCommand({ life, bundle, config, egressSocket }: BareParts): string[] {
   const { workspace, home, uploads, outputs, toolOutputs } = life.folders;
   const whole: HandConfig = {
     ...config,
@@ -16,12 +16,13 @@ export function bareCommand(life: LifeDirectory, bundle: string, config: LifeOfC
     roots: [home, uploads, outputs, toolOutputs],
     readOnlyRoots: [uploads],
     toolOutputDir: toolOutputs,
+    // A port of its own: all of them share the machine's loopback.
     egress: { socketPath: egressSocket, port: 0 },
   };
   const environment = {
     PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
     HOME: home,
-    TMPDIR: join(life.path, 'tmp'),
+    TMPDIR: life.tmp,
     LANG: 'C.UTF-8',
   };
   const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
