@@ -25,6 +25,7 @@ const prelude = 'echo 500 >/proc/self/oom_score_adj\n';
 export class BashSession {
   readonly #process: ChildProcess;
   readonly #exit: Promise<number>;
+  readonly #drained: Promise<unknown>;
   #output = new OutputTail(newNonce());
   #onMark: (status: number) => void = () => {};
   #ended = false;
@@ -41,6 +42,7 @@ export class BashSession {
       this.#process.once('exit', (code, signal) => resolve(code ?? (signal === 'SIGKILL' ? 137 : 128)));
     });
     void this.#exit.then(() => (this.#ended = true));
+    this.#drained = new Promise((resolve) => this.#pipe.once('close', resolve));
     this.#process.stdin?.on('error', () => {}); // The shell is gone: its exit tells.
     this.#pipe.on('data', (chunk: Buffer) => this.#read(chunk));
     this.#process.stdin?.write(prelude);
@@ -62,23 +64,26 @@ export class BashSession {
     const marked = new Promise<CommandEnd>((resolve) => {
       this.#onMark = (status) => resolve({ kind: 'done', status });
     });
-    const drained = new Promise((resolve) => this.#pipe.once('close', resolve));
     const exited = this.#exit.then(async (status): Promise<CommandEnd> => {
-      await Promise.race([drained, sleep(drainMs)]);
+      await Promise.race([this.#drained, sleep(drainMs)]);
       return { kind: 'exited', status };
     });
-    const killed = new Promise<CommandEnd>((resolve) => {
-      const kill = (): void => {
-        this.end();
-        resolve({ kind: 'killed' });
-      };
-      if (signal.aborted) kill();
-      else signal.addEventListener('abort', kill, { once: true });
-    });
+    const killed = Promise.withResolvers<CommandEnd>();
+    const kill = (): void => {
+      this.end();
+      killed.resolve({ kind: 'killed' });
+    };
+    if (signal.aborted) kill();
+    else signal.addEventListener('abort', kill, { once: true });
     this.#process.stdin?.write(
       `builtin eval ${quoted(command)} </dev/null >&3 2>&1 3>&-\nbuiltin printf '%s%d\\n' ${nonce} $? >&3\n`,
     );
-    return Promise.race([marked, killed, exited]);
+    try {
+      return await Promise.race([marked, killed.promise, exited]);
+    } finally {
+      // The signal outlives the command, the shell goes on to the next one: a limit that is reached later is not its.
+      signal.removeEventListener('abort', kill);
+    }
   }
 
   /** Kills the shell and everything it started. */

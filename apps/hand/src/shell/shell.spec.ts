@@ -101,6 +101,14 @@ describe('the shell', () => {
     expect(await running).toBe('begun\nbash: cancelled; the shell was restarted');
   });
 
+  it('lets neither the time limit nor a late cancel of an earlier command end a later one', async () => {
+    const earlier = new AbortController();
+    await run('X=1', { timeout_ms: 300 }, earlier.signal);
+    const later = run('sleep 0.6; echo $X');
+    earlier.abort('cancelled');
+    expect(await later).toBe('1');
+  });
+
   it('leaves the shell alone when the call was cancelled before it began', async () => {
     await run('X=1');
     const cancel = new AbortController();
