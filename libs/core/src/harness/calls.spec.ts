@@ -50,12 +50,13 @@ describe('the calls to run now', () => {
     expect(runnable(calls)).toBe(expected);
   });
 
-  it('wait behind an earlier change that was allowed, not behind one that still waits for the client', () => {
+  it('do not wait for one that waits for the client, and go on when the client allows it', () => {
     const asked = call('a', 'bash', { permission: 'ask' });
     const later = call('b', 'bash');
     const ids = (calls: ToolCall[]) => runnableCalls({ ...newTurn, calls }).map(({ eventId }) => eventId);
     expect(ids([asked, later])).toEqual(['b']);
-    expect(ids([{ ...asked, ...allowed }, later])).toEqual(['a']);
+    expect(ids([{ ...asked, ...allowed }, later])).toEqual(['b']);
+    expect(ids([{ ...asked, ...allowed }, { ...later, answered: true }])).toEqual(['a']);
     expect(ids([{ ...asked, ...denied }, later])).toEqual(['b']);
   });
 

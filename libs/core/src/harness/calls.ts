@@ -1,5 +1,5 @@
 /** Which tool calls of a response may run now, which wait for the client, and which the platform answers itself. */
-import type { BuiltinToolName, EventId, ResultCause } from '@manyhands/protocol';
+import type { BuiltinToolName, EventId, ResultCause, Seq } from '@manyhands/protocol';
 import type { SessionState, ToolCall, Turn } from '../session/state.ts';
 import { turnOf } from '../session/evolve.ts';
 
@@ -31,13 +31,15 @@ export function refusalCause(call: ToolCall): ResultCause | null {
 
 /**
  * The calls to run now. Calls that change the hand run one at a time in the response's order; reading ones run beside
- * each other but not past an earlier change; the others run in parallel.
+ * each other but not past an earlier change; the others run in parallel. A call that the client allowed comes after those
+ * that did not have to wait: what already runs in the hand is not to make room for it.
  */
 export function runnableCalls(turn: Turn): ToolCall[] {
   const runnable: ToolCall[] = [];
   let earlierWriter = false;
   let earlierReader = false;
-  for (const call of turn.calls.filter(mayRun)) {
+  const allowed = turn.calls.filter(mayRun).sort((one, other) => allowedAt(one) - allowedAt(other));
+  for (const call of allowed) {
     const writes = call.tool !== null && writers.has(call.tool);
     const reads = call.tool !== null && readers.has(call.tool);
     if (writes ? !earlierWriter && !earlierReader : !reads || !earlierWriter) runnable.push(call);
@@ -45,6 +47,10 @@ export function runnableCalls(turn: Turn): ToolCall[] {
     earlierReader ||= reads;
   }
   return runnable;
+}
+
+function allowedAt(call: ToolCall): Seq {
+  return call.confirmation?.seq ?? call.seq;
 }
 
 export function openCalls(state: SessionState): ToolCall[] {
