@@ -46,9 +46,19 @@ export function assemble(options: AssembleOptions) {
     logger,
   });
 
+  const tellRunnable = (row: RunnableRow): void => {
+    for (const listener of [...runnableListeners]) {
+      try {
+        listener(row);
+      } catch (cause) {
+        // Whoever listens is outside of the log; the row stays, and the sweep finds it.
+        logger.error({ sessionId: row.sessionId, cause: String(cause) }, 'a listener for runnable sessions failed');
+      }
+    }
+  };
   const onEffects = (effects: FoldEffects): void => {
     signals.notify(effects.streams);
-    for (const row of effects.runnable) for (const listener of [...runnableListeners]) listener(row);
+    for (const row of effects.runnable) tellRunnable(row);
     for (const streamId of effects.deleted) events.forget(streamId);
     if (effects.deleted.length > 0) eraser.deleted();
   };

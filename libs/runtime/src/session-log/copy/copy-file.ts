@@ -4,7 +4,7 @@
  * `synchronous=OFF`: a power cut may damage the file, and then it is folded again. `secure_delete`: what a deletion frees
  * is overwritten, so that erased rows do not linger in free pages.
  */
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import type { Logger } from '@manyhands/ports';
 import { copySchema, copySchemaVersion } from './copy-schema.ts';
@@ -19,7 +19,7 @@ export interface CopyIdentity {
 export function openCopyFile(path: string, identity: CopyIdentity, logger: Logger): DatabaseSync {
   const expected = `${copySchemaVersion} ${identity.log}`;
   if (path !== inMemory) {
-    const usable = openUsable(path, expected, logger);
+    const usable = existsSync(path) ? openUsable(path, expected, logger) : null;
     if (usable) return usable;
     removeDatabase(path);
   }
@@ -68,8 +68,8 @@ function openUsable(path: string, expected: string, logger: Logger): DatabaseSyn
     else if (isWhole(db)) return db;
     else logger.warn({ path }, 'the copy is damaged and is folded again');
   } catch (cause) {
-    // A missing table, a torn file or a file that is no database: all of them are cured by folding again.
-    logger.info({ path, cause: String(cause) }, 'the copy is missing or damaged and is folded again');
+    // A torn file, or one that is no database of ours, is cured by folding again.
+    logger.info({ path, cause: String(cause) }, 'the copy is damaged and is folded again');
   }
   db?.close();
   return null;

@@ -84,13 +84,14 @@ export class Barrier {
   }
 
   async #reach(ends: readonly TopicPosition[]): Promise<void> {
-    const { positions, clock } = this.#options;
+    const { positions, clock, counters } = this.#options;
+    counters.lag = ends.reduce((sum, end) => sum + Math.max(0, end.offset - positions.get(end)), 0);
     if (ends.every((end) => positions.get(end) >= end.offset)) return;
     const limit = new AbortController();
     const timer = new AbortController();
-    void clock.sleep(maxWaitMs, timer.signal).then(() => limit.abort());
+    void clock.sleep(maxWaitMs, timer.signal).then(() => limit.abort(null));
     const reached = await positions.reached(ends, limit.signal);
-    timer.abort();
+    timer.abort(null);
     this.#assertFolded(ends);
     if (!reached) throw new SessionLogError('unavailable', 'this replica is too far behind the log');
   }

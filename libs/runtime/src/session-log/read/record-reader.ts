@@ -25,6 +25,7 @@ export class RecordReader {
 
   records(request: RecordsRequest): RecordsAnswer {
     const { stream, after, upTo, kinds, order, limit, maxBytes } = request;
+    if (kinds?.length === 0) return { records: [], complete: true };
     const from = recordPosition(stream, after);
     const to = recordPosition(stream, Math.max(after, upTo));
     const budget = new PageBudget(maxBytes);
