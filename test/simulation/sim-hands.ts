@@ -158,9 +158,11 @@ class SimHand implements Hand {
     this.#onStart = onStart;
   }
 
-  async fence(epoch: Epoch): Promise<void> {
-    await this.#arrive(epoch);
+  async fence(epoch: Epoch): Promise<EventId[]> {
+    const sandbox = await this.#arrive(epoch);
+    const running = [...sandbox.running.keys()];
     await this.#options.pause('travel');
+    return running;
   }
 
   async execute(

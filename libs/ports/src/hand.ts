@@ -14,9 +14,7 @@ export type HandAddress = { kind: 'unix'; socketPath: string } | { kind: 'http';
 
 /** What a call looks like from outside. `unknown`: the journal has no such execution. */
 export type Execution =
-  | { state: 'unknown' }
-  | { state: 'running' }
-  | { state: 'finished'; isError: boolean; content: ToolResultContent[] };
+  { state: 'unknown' } | { state: 'running' } | { state: 'finished'; isError: boolean; content: ToolResultContent[] };
 
 export interface ExecuteRequest {
   /** The tool-use event's id (E6): the same id again joins the execution instead of starting another. */
@@ -28,7 +26,8 @@ export interface ExecuteRequest {
 /**
  * A hand's daemon, spoken to with the epoch of the caller's lease.
  *
- * - `fence` tells the daemon the epoch before anything else; a lower one is refused for ever after (H2).
+ * - `fence` tells the daemon the epoch before anything else; a lower one is refused for ever after (H2). It gives the ids
+ *   of the executions that run there at that moment.
  * - `execute` starts the call, or joins the one with the same id, and resolves with its result.
  * - `look` asks the journal without starting anything.
  * - `cancel` ends the execution's processes; its result is then an error. Unknown ids are no error. An id cancelled
@@ -38,7 +37,7 @@ export interface ExecuteRequest {
  */
 export interface Hand {
   readonly ref: HandRef;
-  fence(epoch: Epoch): Promise<void>;
+  fence(epoch: Epoch): Promise<EventId[]>;
   execute(epoch: Epoch, request: ExecuteRequest, signal: AbortSignal): Promise<Execution & { state: 'finished' }>;
   look(epoch: Epoch, executionId: EventId): Promise<Execution>;
   cancel(epoch: Epoch, executionId: EventId): Promise<void>;

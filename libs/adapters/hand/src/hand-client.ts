@@ -19,7 +19,7 @@ import {
 import type { Epoch, EventId } from '@manyhands/protocol';
 import { signGrant } from './grant-token.ts';
 import { send, type HandRequest, type HandResponse } from './request.ts';
-import { maxWaitMs, type ErrorAnswer, type ExecutionAnswer, type ExecutionBody } from './wire.ts';
+import { maxWaitMs, type ErrorAnswer, type ExecutionAnswer, type ExecutionBody, type ExecutionList } from './wire.ts';
 
 /** A request is answered at once or after the wait it asked for; beyond that and this grace nobody is there. */
 const answerGraceMs = 15_000;
@@ -41,8 +41,10 @@ export class HandClient implements Hand {
     this.#privateKey = privateKey;
   }
 
-  async fence(epoch: Epoch): Promise<void> {
-    await this.#ask(epoch, { method: 'GET', path: '/executions', timeoutMs: answerGraceMs });
+  async fence(epoch: Epoch): Promise<EventId[]> {
+    const { body } = await this.#ask(epoch, { method: 'GET', path: '/executions', timeoutMs: answerGraceMs });
+    const { executions } = body as ExecutionList;
+    return executions.filter(({ state }) => state === 'running').map(({ id }) => id as EventId);
   }
 
   async execute(epoch: Epoch, request: ExecuteRequest, signal: AbortSignal): Promise<Finished> {

@@ -125,6 +125,17 @@ export function handContract(name: string, create: () => Promise<HandUnderTest>)
       expect(await made.countMarks()).toBe(1);
     });
 
+    it('tells what runs when it is fenced', async () => {
+      await run('over', made.calls.mark);
+      const running = run('running', made.calls.hang);
+      await marked(2);
+      const other = made.reconnect();
+      expect(await other.fence(epoch(2))).toEqual([executionId('running')]);
+      await other.cancel(epoch(2), executionId('running'));
+      await running;
+      expect(await other.fence(epoch(2))).toEqual([]);
+    });
+
     it('raises the fence by any request of a higher epoch', async () => {
       await run('raising', made.calls.mark, 7);
       await expect(hand.fence(epoch(6))).rejects.toMatchObject({ code: 'fenced' });

@@ -1,13 +1,14 @@
 /** H1, H2. Takes a session in one commit, or says why not. */
 import { claimRecords, runnableOf } from '@manyhands/core';
 import type { SessionState } from '@manyhands/core';
-import type { Epoch, EventId, Incarnation, SessionId } from '@manyhands/protocol';
+import type { Epoch, EventId, Incarnation, SessionDraft, SessionId } from '@manyhands/protocol';
 import { limitsOf } from './call-model.ts';
 import type { HarnessDeps } from './deps.ts';
 import { HeldSession, foldAccepted } from './held-session.ts';
 
 export type Claim =
-  | { kind: 'held'; held: HeldSession }
+  /** `answeredCalls`: the claim answered calls that may be running in the hand. */
+  | { kind: 'held'; held: HeldSession; answeredCalls: boolean }
   /** Nothing to do, not yet due, or somebody else has it. */
   | { kind: 'not-wanted' };
 
@@ -36,9 +37,14 @@ export async function claim(sessionId: SessionId, deps: HarnessDeps, newId: () =
     if (state.lease) deps.counters.takeovers++;
     const folded = foldAccepted(state, plan.records, result.firstSeq, result.time);
     for (const record of folded.records) prompt.add(record);
-    return { kind: 'held', held: new HeldSession(folded.state, prompt, deps.log) };
+    const answeredCalls = plan.records.some(isAnswer);
+    return { kind: 'held', held: new HeldSession(folded.state, prompt, deps.log), answeredCalls };
   }
   return { kind: 'not-wanted' };
+}
+
+function isAnswer(record: SessionDraft): boolean {
+  return record.kind === 'agent.tool_result';
 }
 
 function mayClaim(state: SessionState, deps: HarnessDeps): boolean {

@@ -3,7 +3,17 @@
  * asked of it (H2), and asked for its journal before a call is given up (S4, E6).
  */
 import type { SessionState } from '@manyhands/core';
-import type { Clock, ExecuteRequest, Execution, Hand, HandConnector, HandRef, SandboxProvider } from '@manyhands/ports';
+import { openCalls } from '@manyhands/core';
+import type {
+  Clock,
+  ExecuteRequest,
+  Execution,
+  Hand,
+  HandAddress,
+  HandConnector,
+  HandRef,
+  SandboxProvider,
+} from '@manyhands/ports';
 import { HandError, SandboxError } from '@manyhands/ports';
 import type { EnvironmentSettings, Epoch, EventId } from '@manyhands/protocol';
 
@@ -68,6 +78,16 @@ export class OpenHands {
     }
   }
 
+  /**
+   * Ends what runs for calls that the log has answered, if there is a sandbox at all. `stateNow`: calls that were begun
+   * while the hand was asked are open in it.
+   */
+  async endAnswered(stateNow: () => SessionState): Promise<void> {
+    const ref = refOf(stateNow());
+    const status = await this.#deps.provider.find(ref);
+    if (status.state === 'running') await this.#connect(ref, status.address, stateNow);
+  }
+
   /** Ends the execution wherever it runs; a hand that was never opened has nothing to end. */
   async cancel(executionId: EventId): Promise<void> {
     const hand = await this.#opening?.hand;
@@ -87,9 +107,15 @@ export class OpenHands {
   async #open(state: SessionState, ref: HandRef): Promise<Hand | null> {
     const known = state.hand?.generation === ref.generation;
     const status = known ? await this.#deps.provider.find(ref) : await this.#provision(state, ref);
-    if (status.state === 'gone') return null;
-    const hand = this.#deps.connector.connect(ref, status.address);
-    await hand.fence(this.#epoch);
+    return status.state === 'gone' ? null : this.#connect(ref, status.address, () => state);
+  }
+
+  /** What the log has answered meanwhile, by an interrupt or by giving up, is not to run on. */
+  async #connect(ref: HandRef, address: HandAddress, stateNow: () => SessionState): Promise<Hand> {
+    const hand = this.#deps.connector.connect(ref, address);
+    const running = await hand.fence(this.#epoch);
+    const open = new Set(openCalls(stateNow()).map((call) => call.eventId));
+    await Promise.all(running.filter((id) => !open.has(id)).map((id) => hand.cancel(this.#epoch, id)));
     return hand;
   }
 

@@ -66,6 +66,18 @@ export class RunningActions {
     }
   }
 
+  /**
+   * Ends the commands of calls that were answered while nobody held the session. Should it fail, whoever opens the hand
+   * next does it.
+   */
+  async endAnswered(): Promise<void> {
+    try {
+      await this.#hands.endAnswered(() => this.#held.state);
+    } catch (error) {
+      this.#deps.logger.warn({ error: String(error) }, 'answered commands could not be ended');
+    }
+  }
+
   /** The outcome was written or has become void; if its action is wanted again it starts anew. */
   release(key: EventId): void {
     this.#done.delete(key);

@@ -48,8 +48,11 @@ export async function wake(
   const claimed = await claim(sessionId, deps, newId);
   if (claimed.kind !== 'held') return claimed;
   const turn = new TurnLoop(claimed.held, deps, drain, newId, onResult);
+  const ending = claimed.answeredCalls ? turn.endAnswered() : null;
   try {
-    return await turn.run();
+    const outcome = await turn.run();
+    await ending;
+    return outcome;
   } finally {
     turn.close();
     deps.prompts.keep(sessionId, claimed.held.prompt);
@@ -92,6 +95,10 @@ class TurnLoop {
       const over = this.#receive(await this.#signals.next());
       if (over) return over;
     }
+  }
+
+  endAnswered(): Promise<void> {
+    return this.#running.endAnswered();
   }
 
   /** Tools, streams and the tail end with the loop; commands in a hand run on. */
