@@ -473,7 +473,7 @@ function userScript(directory: string, isolation: Isolation): string {
       identity: await tried.bash('id -un; grep -E "^(CapPrm|CapEff|NoNewPrivs)" /proc/self/status'),
       writable: await tried.bash('echo $(for d in ${writableCandidates}; do touch $d/x 2>/dev/null && echo $d; done)'),
       processes: await tried.bash('ls /proc | grep -c "^[0-9]"'),
-      canaries: await tried.bash('cat /proc/[0-9]*/environ | grep -zc canary; true'),
+      canaries: await tried.bash('cat /proc/[0-9]*/environ 2>/dev/null | grep -zc canary; true'),
     };
     await provider.destroy(tried.ref.sessionId);
     console.log(JSON.stringify({ ...said, left: JSON.stringify(await provider.list()) }));

@@ -41,5 +41,5 @@ export function isolatedCommand(
   const view = sandboxView({ ...parts, egressFolder: dirname(parts.egressSocket) });
   const limited = [...limitCommand(limits), ...command];
   if (isolation === 'bubblewrap') return bubblewrapCommand(view, user, limited);
-  return unshareCommand(view, user, life.root, limited);
+  return unshareCommand(view, user, life, limited);
 }

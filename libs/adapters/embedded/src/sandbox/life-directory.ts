@@ -39,6 +39,10 @@ export class LifeDirectory {
   readonly log: string;
   /** Where the sandbox's root is put together, in a mount namespace of its own. */
   readonly root: string;
+  /** What is mounted there. */
+  readonly mounts: string;
+  /** The files of the sandbox's `/etc`. */
+  readonly etc: string;
 
   constructor(directory: string, ref: HandRef) {
     const session = join(directory, ref.sessionId);
@@ -61,6 +65,8 @@ export class LifeDirectory {
     this.cgroups = inside('cgroups');
     this.log = inside('hand.log');
     this.root = inside('root');
+    this.mounts = inside('mounts');
+    this.etc = inside('etc');
   }
 
   get socket(): string {

@@ -1,5 +1,16 @@
 /** What a sandbox sees: everything that is there is named here, and nothing else is. */
-import { lstatSync, readlinkSync, realpathSync, statSync, writeFileSync, mkdirSync, existsSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { HandConfig } from '@manyhands/core';
 import { insideId, type SandboxUser } from './sandbox-user.ts';
@@ -29,25 +40,30 @@ export const egressPort = 3128;
 
 const systemFolders = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
 
-/** What programs need to find libraries, trust certificates and tell the time. No file that may hold a credential. */
-const systemFiles = [
+/**
+ * What programs need of `/etc` to find libraries, trust certificates and tell the time: folders are shown, files copied.
+ * None that may hold a credential.
+ */
+const etcFolders = [
   'alternatives',
   'ca-certificates',
   'fonts',
+  'ld.so.conf.d',
+  'pki/ca-trust',
+  'pki/tls/certs',
+  'ssl/certs',
+];
+const etcFiles = [
   'ld.so.cache',
   'ld.so.conf',
-  'ld.so.conf.d',
   'localtime',
   'magic',
   'mime.types',
-  'pki/ca-trust',
-  'pki/tls/certs',
   'protocols',
   'services',
-  'ssl/certs',
   'ssl/openssl.cnf',
   'timezone',
-].map((name) => `/etc/${name}`);
+];
 
 export interface ViewParts {
   life: LifeDirectory;
@@ -77,8 +93,11 @@ function viewEntries(parts: ViewParts): ViewEntry[] {
     ...systemFolders.flatMap(systemFolder),
     ...parts.shown.filter(existsSync).map((path) => readOnly(path, path)),
     ...parts.hidden.filter(isShownBy([...systemFolders, ...parts.shown])).map(empty),
-    ...systemFiles.filter(existsSync).map((path) => readOnly(realpathSync(path), path)),
-    ...writeAccounts(life, user).map((path) => readOnly(path, `/etc/${basename(path)}`)),
+    readOnly(makeEtc(life, user), '/etc'),
+    ...etcFolders
+      .map((name) => `/etc/${name}`)
+      .filter(existsSync)
+      .map((path) => readOnly(path, path)),
     writable(life.tmp, '/tmp'),
     { kind: 'link', to: '/tmp', at: '/var/tmp' },
     writable(home, inside.home),
@@ -127,21 +146,23 @@ function systemFolder(path: string): ViewEntry[] {
 }
 
 /** The machine's own lists of users and names say too much about it. */
-function writeAccounts(life: LifeDirectory, user: SandboxUser): string[] {
+function makeEtc({ etc }: LifeDirectory, user: SandboxUser): string {
   const id = user.kind === 'own' ? user.uid : insideId;
-  const files = {
+  const written = {
     passwd: `root:x:0:0::/:/usr/sbin/nologin\nagent:x:${id}:${id}::${inside.home}:/bin/bash\n`,
     group: `root:x:0:\nagent:x:${id}:\n`,
     hosts: '127.0.0.1 localhost sandbox\n',
     'nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files\n',
   };
-  const directory = join(life.path, 'etc');
-  mkdirSync(directory, { recursive: true });
-  return Object.entries(files).map(([name, text]) => {
-    const path = join(directory, name);
-    writeFileSync(path, text, { mode: 0o644 });
-    return path;
-  });
+  mkdirSync(etc, { recursive: true });
+  for (const name of etcFolders) mkdirSync(join(etc, name), { recursive: true });
+  for (const name of etcFiles) if (existsSync(join('/etc', name))) copyFileSync(join('/etc', name), join(etc, name));
+  for (const [name, text] of Object.entries(written)) writeFileSync(join(etc, name), text);
+  // Whatever this process gives to new files, those inside are for everybody.
+  for (const entry of readdirSync(etc, { recursive: true, withFileTypes: true }))
+    chmodSync(join(entry.parentPath, entry.name), entry.isDirectory() ? 0o755 : 0o644);
+  chmodSync(etc, 0o755);
+  return etc;
 }
 
 function isShownBy(folders: string[]): (path: string) => boolean {
