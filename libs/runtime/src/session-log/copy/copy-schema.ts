@@ -2,13 +2,13 @@
  * The tables of the local copy. Nothing here is the truth: a copy of another version is thrown away and folded again from
  * the topics (L6), so a change of the schema needs a new `copySchemaVersion` and no migration.
  */
-export const copySchemaVersion = 1;
+export const copySchemaVersion = 2;
 
 /**
  * A record's row id holds its stream's number above and its seq below, so that a stream's records lie together and need
- * no second index. 2^26 seqs a stream and 2^26 streams stay exact in a JavaScript number.
+ * no second index. 2^28 seqs a stream and 2^25 streams stay exact in a JavaScript number.
  */
-const seqsPerStream = 2 ** 26;
+const seqsPerStream = 2 ** 28;
 
 export function recordPosition(stream: number, seq: number): number {
   if (seq >= seqsPerStream) throw new RangeError(`a stream holds at most ${seqsPerStream - 1} records`);

@@ -104,8 +104,8 @@ export class Replica {
           this.#checked.resolve();
           return;
         }
-        await clock.sleep(retryMs, signal);
       }
+      await clock.sleep(retryMs, signal);
     }
   }
 

@@ -2,7 +2,7 @@
  * Writes entries to the topic in groups: one append is in flight per partition leader, and whatever arrives meanwhile goes
  * into the next. No timer: an idle process writes at once, a busy one in larger groups.
  */
-import type { Topic, TopicEntry } from '@manyhands/ports';
+import { TopicError, type Topic, type TopicEntry } from '@manyhands/ports';
 import type { SessionLogCounters } from '../counters.ts';
 
 interface Waiting {
@@ -19,6 +19,8 @@ interface Line {
 /** One request's worth; Kafka's default limit of a request is 1 MiB a partition and its buffers are not endless. */
 const maxGroupEntries = 512;
 const maxGroupBytes = 4 * 1024 * 1024;
+/** A log that is this far behind its writers is away, as far as they are concerned. */
+const maxWaitingEntries = 10_000;
 
 export class GroupCommit {
   readonly #topic: Topic;
@@ -38,6 +40,9 @@ export class GroupCommit {
     let line = this.#lines.get(leader);
     if (!line) this.#lines.set(leader, (line = { waiting: [], isWriting: false }));
     const written = line;
+    if (written.waiting.length >= maxWaitingEntries) {
+      return Promise.reject(new TopicError('unavailable', 'too many writes wait for the log'));
+    }
     return new Promise((resolve, reject) => {
       written.waiting.push({ entry, resolve, reject });
       if (!written.isWriting) void this.#write(written);

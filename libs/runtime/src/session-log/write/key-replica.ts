@@ -60,8 +60,8 @@ export class KeyReplica {
           this.#stopped = cause.message;
           return;
         }
-        await clock.sleep(retryMs, signal);
       }
+      await clock.sleep(retryMs, signal);
     }
   }
 
