@@ -5,6 +5,7 @@ export * from './session/usage.ts';
 export * from './session/plan.ts';
 export * from './session/turn-end.ts';
 export * from './session/decide.ts';
+export * from './session/decision.ts';
 export * from './session/decide-events.ts';
 export * from './harness/limits.ts';
 export * from './harness/calls.ts';

@@ -56,7 +56,12 @@ describe('the calls to run now', () => {
     const ids = (calls: ToolCall[]) => runnableCalls({ ...newTurn, calls }).map(({ eventId }) => eventId);
     expect(ids([asked, later])).toEqual(['b']);
     expect(ids([{ ...asked, ...allowed }, later])).toEqual(['b']);
-    expect(ids([{ ...asked, ...allowed }, { ...later, answered: true }])).toEqual(['a']);
+    expect(
+      ids([
+        { ...asked, ...allowed },
+        { ...later, answered: true },
+      ]),
+    ).toEqual(['a']);
     expect(ids([{ ...asked, ...denied }, later])).toEqual(['b']);
   });
 

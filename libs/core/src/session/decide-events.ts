@@ -1,8 +1,7 @@
 /** `SendEvents`: each event is decided on the state that the ones before it leave; one refusal refuses them all. */
-import type { ClientEvent, EventId, ThreadId } from '@manyhands/protocol';
+import type { ClientEvent, EventId } from '@manyhands/protocol';
 import type { SessionState, ToolCall } from './state.ts';
-import type { Decision, DecideContext } from './decide.ts';
-import { refuse } from './decide.ts';
+import { refuse, type DecideContext, type Decision } from './decision.ts';
 import { turnOf } from './evolve.ts';
 import { Plan } from './plan.ts';
 import { addIdle, addRunning, closeCalls } from './turn-end.ts';
@@ -96,7 +95,7 @@ function addInterrupt(plan: Plan, event: EventOf<'user.interrupt'>): Decision | 
   if (event.sessionThreadId !== null && event.sessionThreadId !== state.threadId) {
     return refuse('not_found', `No thread ${event.sessionThreadId} in this session.`);
   }
-  const target = event.sessionThreadId === null ? {} : { sessionThreadId: event.sessionThreadId as ThreadId };
+  const target = event.sessionThreadId === null ? {} : { sessionThreadId: event.sessionThreadId };
   if (state.phase.status !== 'idle') {
     plan.add('user.interrupt', { placed: false, ...target }, null);
     return null;

@@ -7,39 +7,26 @@ import type {
   ArchiveSession,
   CreateSession,
   DeleteSession,
-  EventId,
   Instant,
-  Refusal,
   SendEvents,
-  SessionDraft,
   SessionAgent,
   ThreadId,
   UpdateSession,
 } from '@manyhands/protocol';
 import type { SessionState } from './state.ts';
 import { decideEvents } from './decide-events.ts';
+import { refuse, type DecideContext, type Decision } from './decision.ts';
 import { evolveSession, turnOf } from './evolve.ts';
 import { Plan } from './plan.ts';
 import { addIdle, addRunning } from './turn-end.ts';
 import { isBudgetReached, microcentsPerCent, usageAt } from './usage.ts';
 import { blockingIds } from '../harness/calls.ts';
 
-export type Decision = { kind: 'write'; records: readonly SessionDraft[] } | { kind: 'refuse'; refusal: Refusal };
-
 /** Contents that only the payloads know, loaded by the command's caller. */
 export interface SessionContents {
   title: string | null;
   metadata: Record<string, string>;
   agent: SessionAgent;
-}
-
-export interface DecideContext {
-  now: Instant;
-  newId: () => EventId;
-}
-
-export function refuse(code: Refusal['code'], message: string): Decision {
-  return { kind: 'refuse', refusal: { code, message } };
 }
 
 const nothing: Decision = { kind: 'write', records: [] };

@@ -2,7 +2,7 @@
  * One record onto the state of its session. Total for every log that `decide`, `settle` and the claim can write; throws
  * for a record that cannot follow, which breaks that one stream (L12).
  */
-import type { EventId, FoldRecord, Instant, Seq, SessionFoldRecord, ToolCallRecord } from '@manyhands/protocol';
+import type { EventId, FoldRecord, Seq, SessionFoldRecord, ToolCallRecord } from '@manyhands/protocol';
 import type { ContextState, Phase, QueuedInput, SessionState, ToolCall, Turn } from './state.ts';
 import { addTokens, noUsage, usageAt } from './usage.ts';
 
