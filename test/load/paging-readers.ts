@@ -12,10 +12,11 @@ async function readForEver(sessionId: string, onFirst: () => void): Promise<void
     const query: string = `limit=100${page === null ? '' : `&page=${encodeURIComponent(page)}`}`;
     const path = `/v1/sessions/${sessionId}/events?${query}`;
     const { statusCode, body } = await dispatcher.request({ origin: url, path, method: 'GET', headers });
-    const text = await body.text();
-    if (statusCode !== 200) throw new Error(`GET ${path} answered ${statusCode}: ${text}`);
-    // The cursor alone is read: the client's work is not what is measured.
-    page = /"next_page":"([^"]+)"/.exec(text.slice(-2_000))?.[1] ?? null;
+    if (statusCode !== 200) throw new Error(`GET ${path} answered ${statusCode}: ${await body.text()}`);
+    // Only the cursor at the end is looked at: the client's work is not what is measured.
+    let end = Buffer.alloc(0);
+    for await (const chunk of body as AsyncIterable<Buffer>) end = Buffer.concat([end, chunk]).subarray(-2_000);
+    page = /"next_page":"([^"]+)"/.exec(end.toString())?.[1] ?? null;
     pages++;
     onFirst();
   }

@@ -2,14 +2,13 @@ import {
   listEventsQuerySchema,
   sendEventsBodySchema,
   streamEventsQuerySchema,
-  type Page,
   type SessionEvent,
 } from '@manyhands/protocol';
 import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { decodeEventCursor } from './cursors.ts';
-import { eventPage } from './list-pages.ts';
+import { sendEventPage } from './list-pages.ts';
 import { found, parseBody, parseId, parseQuery } from './parse.ts';
 import { PUBLIC_API, type PublicApi } from './public-api.ts';
 import { markOf } from './request-context.ts';
@@ -30,15 +29,16 @@ export class EventsController {
   @Get()
   async list(
     @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
     @Param('session_id') id: string,
     @Query() rawQuery: unknown,
-  ): Promise<Page<SessionEvent>> {
+  ): Promise<void> {
     const sessionId = parseId('session', id);
     const { limit, order, types, page, created_at: createdAt } = parseQuery(listEventsQuerySchema, rawQuery);
     const after = decodeEventCursor(page, order, createdAt);
     const query = { order, limit, after, types: types ?? null, createdAt };
     const listed = await this.#api.sessions.events(request.identity.workspaceId, sessionId, query);
-    return eventPage(found(listed, 'session'), order);
+    sendEventPage(reply, found(listed, 'session'), order);
   }
 
   @Post()

@@ -1,6 +1,8 @@
 /** From what the log listed to a page as clients read it. */
-import type { Delivery, Listed } from '@manyhands/ports';
-import type { BidirectionalPage, Instant, Page, SessionEvent } from '@manyhands/protocol';
+import { Readable } from 'node:stream';
+import type { EventsPage, Listed } from '@manyhands/ports';
+import type { BidirectionalPage, Page } from '@manyhands/protocol';
+import type { FastifyReply } from 'fastify';
 
 import { encodeEventCursor, encodeResourceCursor, type ResourceList, type ResourcePosition } from './cursors.ts';
 
@@ -35,17 +37,16 @@ export function bidirectionalPage<T>(
   };
 }
 
-export function eventPage(
-  { deliveries, hasMore }: { deliveries: readonly Delivery[]; hasMore: boolean },
-  order: Order,
-): Page<SessionEvent> {
-  const last = deliveries.at(-1);
-  return {
-    data: deliveries.map((delivery) => delivery.event),
-    next_page: last && hasMore ? encodeEventCursor(order, last.cursor, processedAt(last.event)) : null,
-  };
-}
-
-function processedAt(event: SessionEvent): Instant | null {
-  return event.processed_at == null ? null : (Date.parse(event.processed_at) as Instant);
+/** The page's own bytes, with what a page has around them; nothing of it is copied. */
+export function sendEventPage(reply: FastifyReply, { json, positions, hasMore }: EventsPage, order: Order): void {
+  const last = positions.at(-1);
+  const nextPage = last && hasMore ? encodeEventCursor(order, last.cursor, last.processedAt) : null;
+  const parts = [Buffer.from('{"data":'), json, Buffer.from(`,"next_page":${JSON.stringify(nextPage)}}`)];
+  void reply
+    .header('content-type', 'application/json; charset=utf-8')
+    .header(
+      'content-length',
+      parts.reduce((sum, { length }) => sum + length, 0),
+    )
+    .send(Readable.from(parts, { objectMode: false }));
 }

@@ -4,7 +4,6 @@ import {
   listThreadsQuerySchema,
   streamEventsQuerySchema,
   type Page,
-  type SessionEvent,
   type SessionId,
   type SessionThread,
 } from '@manyhands/protocol';
@@ -13,7 +12,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { ApiError } from './api-error.ts';
 import { decodeEventCursor } from './cursors.ts';
-import { eventPage } from './list-pages.ts';
+import { sendEventPage } from './list-pages.ts';
 import { found, notFound, parseId, parseQuery } from './parse.ts';
 import { PUBLIC_API, type PublicApi } from './public-api.ts';
 import { OpenStreams } from './stream/open-streams.ts';
@@ -64,10 +63,11 @@ export class ThreadsController {
   @Get(':thread_id/events')
   async events(
     @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
     @Param('session_id') id: string,
     @Param('thread_id') threadId: string,
     @Query() rawQuery: unknown,
-  ): Promise<Page<SessionEvent>> {
+  ): Promise<void> {
     const sessionId = parseId('session', id);
     const { limit, page } = parseQuery(listThreadEventsQuerySchema, rawQuery);
     await this.#thread(request, sessionId, threadId);
@@ -79,7 +79,7 @@ export class ThreadsController {
       createdAt: {},
     } as const;
     const listed = await this.#api.sessions.events(request.identity.workspaceId, sessionId, query);
-    return eventPage(found(listed, 'session'), 'asc');
+    sendEventPage(reply, found(listed, 'session'), 'asc');
   }
 
   @Get(':thread_id/stream')

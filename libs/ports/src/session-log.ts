@@ -31,13 +31,11 @@ export interface HolderCommit {
 }
 
 export type AppendResult =
-  | { kind: 'accepted'; firstSeq: Seq; lastSeq: Seq; time: Instant }
-  | { kind: 'conflict'; headSeq: Seq; epoch: Epoch };
+  { kind: 'accepted'; firstSeq: Seq; lastSeq: Seq; time: Instant } | { kind: 'conflict'; headSeq: Seq; epoch: Epoch };
 
 export type CommandOutcome =
   /** `lastSeq < firstSeq` when there was nothing to write. `repeated`: an earlier command with the same key did it. */
-  | { kind: 'done'; firstSeq: Seq; lastSeq: Seq; repeated: boolean }
-  | { kind: 'refused'; refusal: Refusal };
+  { kind: 'done'; firstSeq: Seq; lastSeq: Seq; repeated: boolean } | { kind: 'refused'; refusal: Refusal };
 
 export interface EventSlice {
   /** Only records after this seq; default 0. */
@@ -107,6 +105,20 @@ export interface EventQuery {
   createdAt: TimeFilter;
 }
 
+/** Where a listed event stands, and when it was processed; null while it waits. */
+export interface EventPosition {
+  cursor: EventCursor;
+  processedAt: Instant | null;
+}
+
+/** A page of events as it goes over the wire: large ones are read and written out beside the thread that serves. */
+export interface EventsPage {
+  /** The events in the query's order, as one JSON list. */
+  json: Uint8Array;
+  positions: EventPosition[];
+  hasMore: boolean;
+}
+
 export interface TimeFilter {
   gt?: Instant;
   gte?: Instant;
@@ -165,7 +177,7 @@ export interface SessionService {
   thread(workspaceId: WorkspaceId, id: SessionId): Promise<SessionThread | null>;
   /** Events written by the records from `firstSeq` to `lastSeq`, as a POST answers them. */
   eventsOf(sessionId: SessionId, firstSeq: Seq, lastSeq: Seq): Promise<SessionEvent[]>;
-  events(workspaceId: WorkspaceId, id: SessionId, query: EventQuery): Promise<{ deliveries: Delivery[]; hasMore: boolean } | null>;
+  events(workspaceId: WorkspaceId, id: SessionId, query: EventQuery): Promise<EventsPage | null>;
   /**
    * Follows a session's deliveries after a cursor, or from now on (`'head'`: the position is taken before this
    * resolves). One empty batch says that everything up to the head at that moment has been yielded: before it lies

@@ -1,4 +1,5 @@
 export { blobStoreContract, type BlobStoreUnderTest } from './blob-store.contract.ts';
+export { deliveriesOf } from './events-page.ts';
 export { handContract, type HandCall, type HandUnderTest } from './hand.contract.ts';
 export { keyServiceContract } from './key-service.contract.ts';
 export { liveBusContract, type LiveBusUnderTest } from './live-bus.contract.ts';

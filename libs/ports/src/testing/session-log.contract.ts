@@ -19,10 +19,12 @@ import type {
   Delivery,
   EventCursor,
   EventQuery,
+  EventsPage,
   SessionListQuery,
   SessionLog,
   SessionService,
 } from '../session-log.ts';
+import { deliveriesOf } from './events-page.ts';
 import {
   createAgentCommand,
   createEnvironmentCommand,
@@ -77,7 +79,7 @@ export function sessionLogContract(open: () => Promise<SessionLogUnderTest>): vo
   }
 
   async function allEvents(sessionId: SessionId): Promise<Delivery[]> {
-    return (await log.events(workspaceId, sessionId, everything))?.deliveries ?? [];
+    return deliveriesOf(await log.events(workspaceId, sessionId, everything));
   }
 
   describe('append', () => {
@@ -157,6 +159,11 @@ export function sessionLogContract(open: () => Promise<SessionLogUnderTest>): vo
       for (const text of texts) await send(sessionId, text);
       const { records } = await log.getEvents(sessionStream(sessionId), { kinds: ['user.message'] });
       expect(records.map(textOf)).toEqual(texts);
+      const listed = (await allEvents(sessionId))
+        .map(({ event }) => event)
+        .filter(({ type }) => type === 'user.message');
+      const blocks = listed.flatMap((event) => (event as { content: { text: string }[] }).content);
+      expect(blocks.map(({ text }) => text)).toEqual(texts);
     });
 
     it('cuts a page at 8 MiB and goes on behind it', async () => {
@@ -166,7 +173,7 @@ export function sessionLogContract(open: () => Promise<SessionLogUnderTest>): vo
       const first = await log.getEvents(stream, { kinds: ['user.message'] });
       expect(first.complete).toBe(false);
       expect(first.records).toHaveLength(2);
-      const rest = await log.getEvents(stream, { kinds: ['user.message'], after: first.records[1]?.seq as Seq });
+      const rest = await log.getEvents(stream, { kinds: ['user.message'], after: first.records[1]?.seq });
       expect(rest).toMatchObject({ complete: true });
       expect(rest.records).toHaveLength(2);
     });
@@ -228,7 +235,8 @@ export function sessionLogContract(open: () => Promise<SessionLogUnderTest>): vo
       expect((await allEvents(sessionId)).at(-1)?.event).toMatchObject({ processed_at: null });
       await claim(sessionId);
       const events = await allEvents(sessionId);
-      expect(events.at(-1)?.event).toMatchObject({ type: 'user.message', processed_at: expect.any(String) });
+      expect(events.at(-1)?.event.type).toBe('user.message');
+      expect(events.at(-1)?.event.processed_at).toEqual(expect.any(String));
     });
 
     it('pages forwards and backwards over the same order', async () => {
@@ -249,7 +257,7 @@ export function sessionLogContract(open: () => Promise<SessionLogUnderTest>): vo
       let after: EventCursor | null = null;
       const readOn = async (): Promise<boolean> => {
         const page = await log.events(workspaceId, sessionId, { ...everything, after, limit: 3 });
-        const placed = page?.deliveries.filter(({ event }) => event.processed_at !== null) ?? [];
+        const placed = deliveriesOf(page).filter(({ event }) => event.processed_at !== null);
         seen.push(...placed.map(({ event }) => event.id));
         after = placed.at(-1)?.cursor ?? after;
         return page?.hasMore ?? false;
@@ -268,10 +276,10 @@ export function sessionLogContract(open: () => Promise<SessionLogUnderTest>): vo
       await send(sessionId, 'one');
       await claim(sessionId);
       const only = await log.events(workspaceId, sessionId, { ...everything, types: ['user.message'] });
-      expect(only?.deliveries.map(({ event }) => event.type)).toEqual(['user.message']);
+      expect(deliveriesOf(only).map(({ event }) => event.type)).toEqual(['user.message']);
       const state = await log.getState(sessionId);
       const later = { gt: state?.time as Instant };
-      expect((await log.events(workspaceId, sessionId, { ...everything, createdAt: later }))?.deliveries).toEqual([]);
+      expect(deliveriesOf(await log.events(workspaceId, sessionId, { ...everything, createdAt: later }))).toEqual([]);
     });
   });
 
@@ -417,7 +425,7 @@ export function sessionLogContract(open: () => Promise<SessionLogUnderTest>): vo
       await log.execute(command);
       const { agentId } = command;
       const update = (body: object) =>
-        log.execute({ type: 'update-agent', workspaceId, idempotency: null, agentId, body: body as never });
+        log.execute({ type: 'update-agent', workspaceId, idempotency: null, agentId, body: body });
       await update({ name: 'Second', version: 1 });
       await update({ name: 'Second' });
       expect((await log.agent(workspaceId, agentId, null))?.value).toMatchObject({ version: 2, name: 'Second' });
@@ -512,11 +520,8 @@ async function pageThrough(
   const ids: string[] = [];
   let after: EventCursor | null = null;
   for (;;) {
-    const page: { deliveries: Delivery[]; hasMore: boolean } | null = await log.events(workspaceId, sessionId, {
-      ...query,
-      after,
-    });
-    const deliveries = page?.deliveries ?? [];
+    const page: EventsPage | null = await log.events(workspaceId, sessionId, { ...query, after });
+    const deliveries = deliveriesOf(page);
     ids.push(...deliveries.map(({ event }) => event.id));
     after = deliveries.at(-1)?.cursor ?? after;
     if (!page?.hasMore) return ids;

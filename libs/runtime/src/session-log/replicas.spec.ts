@@ -1,6 +1,6 @@
 import { SystemClock } from '@manyhands/adapter-embedded';
 import { SessionLogError, TopicError, type TopicEntry } from '@manyhands/ports';
-import { createSessionCommand, newTestId, sendText, type AppendFault } from '@manyhands/ports/testing';
+import { type AppendFault, createSessionCommand, deliveriesOf, newTestId, sendText } from '@manyhands/ports/testing';
 import {
   encodeCommit,
   partitionOf,
@@ -227,7 +227,7 @@ describe('replicas of the session log', { timeout: 60_000 }, () => {
     isHeld = false;
     for (const release of waiting) release();
     await sent;
-    expect((await question)?.deliveries.map(({ event }) => event.type)).toContain('user.message');
+    expect(deliveriesOf(await question).map(({ event }) => event.type)).toContain('user.message');
     await held.stopAll();
   });
 

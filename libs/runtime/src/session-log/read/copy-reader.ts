@@ -2,6 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { openBytes } from '../seal.ts';
 import { EventReader } from './event-reader.ts';
+import { eventsPage } from './events-page.ts';
 import type { AnswerOf, ReadRequest, Reads } from './read-request.ts';
 import { RecordReader } from './record-reader.ts';
 
@@ -24,6 +25,8 @@ export class CopyReader {
         return this.#records.pick(request);
       case 'events':
         return this.#events.events(request);
+      case 'page':
+        return eventsPage(request, this.#events.events(request));
       case 'open':
         return JSON.parse(openBytes(request.sealed, request.key, request.context).toString('utf8')) as unknown;
     }

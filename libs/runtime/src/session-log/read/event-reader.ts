@@ -6,7 +6,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { EventCursor, TimeFilter } from '@manyhands/ports';
 import type { FoldRecord, Instant, Seq } from '@manyhands/protocol';
 import { recordPosition, seqOfPosition, Visibility } from '../copy/copy-schema.ts';
-import type { EventsAnswer, EventsRequest, OpenedRecord, PlacedEvent } from './read-request.ts';
+import type { EventsAnswer, EventsQuery, OpenedRecord, PlacedEvent } from './read-request.ts';
 import { PageBudget, type RecordReader } from './record-reader.ts';
 
 interface PlacingRow {
@@ -30,7 +30,7 @@ export class EventReader {
     this.#desc = db.prepare(`${select} DESC`);
   }
 
-  events(request: EventsRequest): EventsAnswer {
+  events(request: EventsQuery): EventsAnswer {
     const found = this.#find(request);
     const hasMore = found.length > request.limit;
     const placed = hasMore ? found.slice(0, request.limit) : found;
@@ -39,7 +39,7 @@ export class EventReader {
   }
 
   /** One event more than the page holds, if there is one. */
-  #find(request: EventsRequest): PlacedEvent[] {
+  #find(request: EventsQuery): PlacedEvent[] {
     const { stream, upTo, after, order, limit } = request;
     const first = order === 'asc' ? (after?.seq ?? 0) : 0;
     const last = order === 'desc' && after ? Math.min(after.seq, upTo) : upTo;
@@ -54,7 +54,7 @@ export class EventReader {
     return found;
   }
 
-  #eventsOf(row: PlacingRow, request: EventsRequest): PlacedEvent[] {
+  #eventsOf(row: PlacingRow, request: EventsQuery): PlacedEvent[] {
     const seq = seqOfPosition(row.position) as Seq;
     if (row.visibility === Visibility.waiting) {
       if (request.of === 'places' || !isWanted(row.kind, request)) return [];
@@ -72,7 +72,7 @@ export class EventReader {
   }
 
   /** They stand behind the last placed event, so only on the page that reaches it. */
-  #waiting(request: EventsRequest, hasMore: boolean): PlacedEvent[] {
+  #waiting(request: EventsQuery, hasMore: boolean): PlacedEvent[] {
     const reachesEnd = request.order === 'asc' ? !hasMore : request.after === null;
     if (!reachesEnd || hasBounds(request.createdAt)) return [];
     const wanted = request.waiting.filter(
@@ -82,7 +82,7 @@ export class EventReader {
     return request.order === 'asc' ? events : events.reverse();
   }
 
-  #open(request: EventsRequest, events: PlacedEvent[], hasMore: boolean): EventsAnswer {
+  #open(request: EventsQuery, events: PlacedEvent[], hasMore: boolean): EventsAnswer {
     const budget = new PageBudget(request.maxBytes);
     const records = new Map<Seq, OpenedRecord>();
     for (const [i, { eventSeq }] of events.entries()) {
@@ -93,7 +93,7 @@ export class EventReader {
     return { events, hasMore, records: [...records.values()] };
   }
 
-  #take(request: EventsRequest, seq: Seq, records: Map<Seq, OpenedRecord>, budget: PageBudget): boolean {
+  #take(request: EventsQuery, seq: Seq, records: Map<Seq, OpenedRecord>, budget: PageBudget): boolean {
     if (records.has(seq)) return true;
     const row = this.#records.row(request.stream, seq);
     const opened = this.#records.one(request, seq);
@@ -122,7 +122,7 @@ export function referencesOf(record: FoldRecord): Seq[] {
   }
 }
 
-function isWanted(kind: string, request: EventsRequest): boolean {
+function isWanted(kind: string, request: EventsQuery): boolean {
   return request.types === null || request.types.includes(kind);
 }
 

@@ -3,7 +3,7 @@
  * not at hand is looked for behind the barrier; fields in the blob store are fetched and put in their places.
  */
 import type { StatementSync } from 'node:sqlite';
-import { SessionLogError, type BlobStore } from '@manyhands/ports';
+import { SessionLogError, type BlobStore, type EventsPage } from '@manyhands/ports';
 import type { LogRecord, Seq, StreamId } from '@manyhands/protocol';
 import type { Copy } from '../copy/copy.ts';
 import { recordPosition } from '../copy/copy-schema.ts';
@@ -12,10 +12,12 @@ import { sealContext } from '../seal.ts';
 import type { DataKeys } from '../write/data-keys.ts';
 import type { InlineReads } from './copy-reader.ts';
 import {
+  MissingBlobs,
   MissingKey,
   type EventsAnswer,
   type EventsRequest,
   type OpenedRecord,
+  type PageRequest,
   type Reads,
   type RecordsRequest,
 } from './read-request.ts';
@@ -47,8 +49,9 @@ export class LogReader {
 
   constructor(options: LogReaderOptions) {
     this.#options = options;
-    this.#size = options.copy.db.prepare(`SELECT count(*) AS records, coalesce(sum(length(payload)), 0) AS bytes
-      FROM (SELECT payload FROM records WHERE position > ? AND position <= ? LIMIT ${smallRecords + 1})`);
+    // The length is taken where the row is, or SQLite reads every payload to hand it on.
+    this.#size = options.copy.db.prepare(`SELECT count(*) AS records, coalesce(sum(bytes), 0) AS bytes
+      FROM (SELECT length(payload) AS bytes FROM records WHERE position > ? AND position <= ? LIMIT ${smallRecords + 1})`);
   }
 
   async records(
@@ -97,8 +100,7 @@ export class LogReader {
     row: StreamRow,
     page: Omit<EventsRequest, 'kind' | 'stream' | 'streamId' | 'keys' | 'maxBytes'>,
   ): Promise<{ events: EventsAnswer['events']; hasMore: boolean; records: Map<Seq, LogRecord> }> {
-    const reads =
-      page.order === 'asc' ? this.#reads(row, page.after?.seq ?? (0 as Seq), page.upTo) : this.#options.pool;
+    const reads = this.#readsOfEvents(row, page);
     const answer = await this.#withKeys(row.streamId, (keys) =>
       reads.read({ kind: 'events', ...page, stream: row.id, streamId: row.streamId, keys, maxBytes: maxPageBytes }),
     );
@@ -108,6 +110,30 @@ export class LogReader {
       hasMore: answer.hasMore,
       records: new Map(records.map((record) => [record.seq, record])),
     };
+  }
+
+  /** A page as bytes. Fields in the blob store are fetched when it is known which it needs. */
+  async page(
+    row: StreamRow,
+    page: Omit<PageRequest, 'kind' | 'stream' | 'streamId' | 'keys' | 'maxBytes' | 'blobs'>,
+  ): Promise<EventsPage> {
+    const reads = this.#readsOfEvents(row, page);
+    const { id: stream, streamId } = row;
+    const read = (blobs: PageRequest['blobs']): Promise<EventsPage> =>
+      this.#withKeys(streamId, (keys) =>
+        reads.read({ kind: 'page', ...page, stream, streamId, keys, maxBytes: maxPageBytes, blobs }),
+      );
+    try {
+      return await read(new Map());
+    } catch (cause) {
+      if (!(cause instanceof MissingBlobs)) throw cause;
+      const blobs = await Promise.all(cause.blobKeys.map(async (key) => [key, await this.#blob(key)] as const));
+      return read(new Map(blobs));
+    }
+  }
+
+  #readsOfEvents(row: StreamRow, page: Pick<EventsRequest, 'order' | 'after' | 'upTo'>): Reads {
+    return page.order === 'asc' ? this.#reads(row, page.after?.seq ?? (0 as Seq), page.upTo) : this.#options.pool;
   }
 
   #reads(row: StreamRow, after: Seq, upTo: Seq): Reads {
@@ -139,13 +165,12 @@ export class LogReader {
   }
 
   async #fetchSpilled(streamId: StreamId, opened: OpenedRecord): Promise<Record<string, unknown>> {
-    const { blobs, keys, pool } = this.#options;
+    const { keys, pool } = this.#options;
     const payload = { ...opened.payload };
     for (const [field, { key: blobKey }] of Object.entries(opened.spilled ?? {})) {
-      const sealed = await blobs.get(blobKey);
+      const sealed = await this.#blob(blobKey);
       const key = opened.keyId === null ? undefined : keys.ring(streamId).get(opened.keyId);
-      if (!sealed || !key)
-        throw new SessionLogError('stream-broken', `contents of ${opened.record.id} are gone from the blob store`);
+      if (!key) throw new SessionLogError('key-missing', `the data key of ${opened.record.id} is gone`);
       payload[field] = await pool.read({
         kind: 'open',
         sealed,
@@ -154,6 +179,12 @@ export class LogReader {
       });
     }
     return payload;
+  }
+
+  async #blob(key: string): Promise<Uint8Array> {
+    const sealed = await this.#options.blobs.get(key);
+    if (!sealed) throw new SessionLogError('stream-broken', `contents are gone from the blob store: ${key}`);
+    return sealed;
   }
 }
 

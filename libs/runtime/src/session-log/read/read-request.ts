@@ -2,7 +2,7 @@
  * What may be asked of a reader of the copy, wherever it runs: plain values that pass between threads. A request brings the
  * data keys it needs, so a reader knows no key service and no key file.
  */
-import type { EventCursor, TimeFilter } from '@manyhands/ports';
+import type { EventCursor, EventsPage, TimeFilter } from '@manyhands/ports';
 import type { FoldRecord, Instant, KeyId, Seq, SpilledField, StreamId } from '@manyhands/protocol';
 
 export interface StreamOfCopy {
@@ -29,9 +29,7 @@ export interface PickRequest {
   wanted: (StreamOfCopy & { seqs: readonly Seq[] })[];
 }
 
-/** A page of the public order, or of what streams deliver. */
-export interface EventsRequest extends StreamOfCopy {
-  kind: 'events';
+export interface EventsQuery extends StreamOfCopy {
   /** `deliveries`: waiting events too, when they came in. `places`: only what has its place. */
   of: 'deliveries' | 'places';
   /** The head when the request was made; what came later is not seen. */
@@ -46,6 +44,19 @@ export interface EventsRequest extends StreamOfCopy {
   maxBytes: number;
 }
 
+/** A page of the public order, or of what streams deliver, as the records that it needs. */
+export interface EventsRequest extends EventsQuery {
+  kind: 'events';
+}
+
+/** The same as the bytes that a client gets. */
+export interface PageRequest extends EventsQuery {
+  kind: 'page';
+  agentName: string;
+  /** Contents of fields in the blob store, by their keys; `MissingBlobs` tells which a page needs. */
+  blobs: ReadonlyMap<string, Uint8Array>;
+}
+
 /** A field that came from the blob store. */
 export interface OpenRequest {
   kind: 'open';
@@ -54,7 +65,7 @@ export interface OpenRequest {
   context: string;
 }
 
-export type ReadRequest = RecordsRequest | PickRequest | EventsRequest | OpenRequest;
+export type ReadRequest = RecordsRequest | PickRequest | EventsRequest | PageRequest | OpenRequest;
 
 /** A record with its payload opened, but for the fields that lie in the blob store. */
 export interface OpenedRecord {
@@ -88,6 +99,7 @@ export interface AnswerOf {
   records: RecordsAnswer;
   pick: OpenedRecord[][];
   events: EventsAnswer;
+  page: EventsPage;
   open: unknown;
 }
 
@@ -100,6 +112,16 @@ export class MissingKey extends Error {
     super(`no data key ${keyId} of ${streamId} at hand`);
     this.streamId = streamId;
     this.keyId = keyId;
+  }
+}
+
+/** Fields in the blob store that the request did not bring. */
+export class MissingBlobs extends Error {
+  override readonly name = 'MissingBlobs';
+  readonly blobKeys: readonly string[];
+  constructor(blobKeys: readonly string[]) {
+    super(`${blobKeys.length} fields in the blob store are not at hand`);
+    this.blobKeys = blobKeys;
   }
 }
 

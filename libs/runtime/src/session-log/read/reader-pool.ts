@@ -6,7 +6,7 @@
 import { Worker } from 'node:worker_threads';
 import { SessionLogError, type Logger } from '@manyhands/ports';
 import type { KeyId, StreamId } from '@manyhands/protocol';
-import { MissingKey, type AnswerOf, type ReadRequest, type Reads } from './read-request.ts';
+import { MissingBlobs, MissingKey, type AnswerOf, type ReadRequest, type Reads } from './read-request.ts';
 import type { WorkerAnswer, WorkerRequest } from './reader-worker.ts';
 
 interface OpenRead {
@@ -51,7 +51,7 @@ export class ReaderPool implements Reads {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await Promise.all(this.#threads.map(({ worker }) => worker?.terminate()));
+    for (const { worker } of this.#threads) await worker?.terminate();
   }
 
   #start(thread: Thread): Worker {
@@ -81,5 +81,6 @@ function settle(thread: Thread, answer: WorkerAnswer): void {
   if (answer.kind === 'answer') read.resolve(answer.answer);
   else if (answer.kind === 'missing-key')
     read.reject(new MissingKey(answer.streamId as StreamId, answer.keyId as KeyId));
+  else if (answer.kind === 'missing-blobs') read.reject(new MissingBlobs(answer.blobKeys));
   else read.reject(new SessionLogError('stream-broken', answer.message));
 }

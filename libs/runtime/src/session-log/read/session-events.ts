@@ -1,9 +1,10 @@
 /** Public events of a session: pages of the public order, deliveries, and what a request wrote. */
 import type { SessionState } from '@manyhands/core';
-import type { Delivery, EventCursor, EventQuery } from '@manyhands/ports';
+import type { Delivery, EventCursor, EventQuery, EventsPage } from '@manyhands/ports';
 import type { LogRecord, Seq, SessionEvent, StreamId } from '@manyhands/protocol';
 import type { StreamRow } from '../copy/stream-rows.ts';
 import { Lru } from '../lru.ts';
+import { renderPlaced } from '../render/placed-events.ts';
 import { renderEvent } from '../render/session-event.ts';
 import type { LogReader } from './log-reader.ts';
 import type { PlacedEvent } from './read-request.ts';
@@ -27,18 +28,14 @@ export class SessionEvents {
     this.#reader = reader;
   }
 
-  async page(
-    row: StreamRow,
-    state: SessionState,
-    query: EventQuery,
-  ): Promise<{ deliveries: Delivery[]; hasMore: boolean }> {
-    const page = await this.#reader.events(row, {
+  async page(row: StreamRow, state: SessionState, query: EventQuery): Promise<EventsPage> {
+    return this.#reader.page(row, {
       of: 'places',
       upTo: row.seq,
       waiting: state.queue.map((input) => input.seq),
+      agentName: await this.#agentName(row),
       ...query,
     });
-    return { deliveries: await this.#render(row, page.events, page.records), hasMore: page.hasMore };
   }
 
   async deliveries(
@@ -92,12 +89,7 @@ export class SessionEvents {
   ): Promise<Delivery[]> {
     const needsName = placed.some(({ eventSeq }) => records.get(eventSeq)?.kind.startsWith('session.thread_'));
     const agentName = needsName ? await this.#agentName(row) : '';
-    const record = (seq: Seq): LogRecord | null => records.get(seq) ?? null;
-    return placed.flatMap(({ cursor, eventSeq, processedAt }) => {
-      const own = record(eventSeq);
-      const event = own && renderEvent(own, { processedAt, agentName, record });
-      return event ? [{ cursor, event }] : [];
-    });
+    return renderPlaced(placed, records, agentName).map(({ cursor, event }) => ({ cursor, event }));
   }
 
   async #agentName(row: StreamRow): Promise<string> {
