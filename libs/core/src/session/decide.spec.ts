@@ -13,7 +13,7 @@ describe('create', () => {
       model: 'model-1',
       budgetCents: 50,
       contents: { titleSeq: 1, metadataSeq: 1, agentSeq: 1 },
-      hasBeenIdle: false,
+      lastStop: null,
       runningSince: null,
     });
     const record = story.records[0];
@@ -73,6 +73,6 @@ describe('archive and delete', () => {
 
   it('keep the stop reason of the last idle', () => {
     const story = new Story().sends(message('hi')).claims().says('hello').archives();
-    expect(story.state.phase).toEqual({ status: 'terminated', stopReason: { type: 'end_turn' } });
+    expect(story.state).toMatchObject({ phase: { status: 'terminated' }, lastStop: { type: 'end_turn' } });
   });
 });

@@ -132,7 +132,7 @@ function created(record: FoldRecord<'session.created'>): SessionState {
     barrenTakeovers: 0,
     usage: noUsage,
     runningSince: null,
-    hasBeenIdle: false,
+    lastStop: null,
     startedAt: null,
     hand: null,
     context: {
@@ -179,18 +179,16 @@ function idled(state: SessionState, record: FoldRecord<'session.status_idle'>): 
     updatedAt: record.time,
     phase: { status: 'idle', stopReason, turn },
     runningSince: null,
-    hasBeenIdle: true,
+    lastStop: stopReason,
   };
 }
 
 function terminated(state: SessionState, record: FoldRecord<'session.status_terminated'>): SessionState {
-  const stopReason =
-    state.phase.status === 'idle' || state.phase.status === 'terminated' ? state.phase.stopReason : null;
   return {
     ...state,
     updatedAt: record.time,
     archivedAt: record.facets.cause === 'archived' ? record.time : state.archivedAt,
-    phase: { status: 'terminated', stopReason },
+    phase: { status: 'terminated' },
     runningSince: null,
   };
 }

@@ -50,8 +50,8 @@ export interface SessionState {
   usage: UsageTotals;
   /** Since when the running time is not yet in `usage`; null while nothing runs. */
   runningSince: Instant | null;
-  /** False until the first idle: the thread's usage is null until then. */
-  hasBeenIdle: boolean;
+  /** Why the session was last idle; null until its first idle. */
+  lastStop: StopReasonFacet | null;
   startedAt: Instant | null;
   hand: HandState | null;
   context: ContextState;
@@ -61,7 +61,7 @@ export type Phase =
   | { status: 'idle'; stopReason: StopReasonFacet | null; turn: Turn | null }
   | { status: 'running'; turn: Turn | null }
   | { status: 'rescheduling'; turn: Turn | null; retryAt: Instant }
-  | { status: 'terminated'; stopReason: StopReasonFacet | null };
+  | { status: 'terminated' };
 
 /** One turn: model requests and tool calls from taken inputs to the next idle. */
 export interface Turn {

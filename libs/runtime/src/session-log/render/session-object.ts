@@ -6,7 +6,7 @@ import { isoTime, isoTimeOrNull, wireBudget, wireStopReason, wireUsage } from '.
 export function renderSession(state: SessionState, contents: SessionContents, now: Instant): Session {
   const usage = usageAt(state, now);
   const { phase } = state;
-  const stopReason = 'stopReason' in phase && phase.stopReason ? wireStopReason(phase.stopReason) : null;
+  const stopReason = state.lastStop && wireStopReason(state.lastStop);
   return {
     type: 'session',
     id: state.sessionId,
@@ -44,7 +44,7 @@ export function renderThread(state: SessionState, contents: SessionContents, now
     agent,
     status: state.phase.status,
     stats: state.startedAt === null ? null : stats,
-    usage: state.hasBeenIdle ? wireUsage(usage) : null,
+    usage: state.lastStop ? wireUsage(usage) : null,
     workflow_run_id: null,
     created_at: isoTime(state.createdAt),
     updated_at: isoTime(state.updatedAt),
