@@ -26,7 +26,8 @@ import {
 } from '@manyhands/protocol';
 import type { DataLog } from './data-log.ts';
 
-const recordsPerCommit = 200;
+/** A commit holds no more by far than the 512 KiB that it may. */
+const mostRecordsOfCommit = 200;
 const limits: TurnLimits = {
   ...defaultTurnLimits,
   price: null,
@@ -121,7 +122,7 @@ export class HistoryWriter {
   /** Writes in order what was added; call it from time to time, for a commit is bounded. */
   async flush(): Promise<void> {
     while (this.#drafts.length > 0) {
-      const records = this.#drafts.splice(0, recordsPerCommit);
+      const records = this.#drafts.splice(0, mostRecordsOfCommit);
       const { workspaceId, seq, epoch } = this.#stored;
       const takesLease = records[0]?.kind === 'lease.taken' ? 1 : 0;
       const result = await this.#log.service.append({
@@ -168,7 +169,12 @@ export class HistoryWriter {
 }
 
 /** A session of so many records that was compacted shortly before its end, as one of that length must have been. */
-export async function writeLongSession(log: DataLog, sessionId: SessionId, records: number): Promise<void> {
+export async function writeLongSession(
+  log: DataLog,
+  sessionId: SessionId,
+  records: number,
+  roundsPerCommit = 30,
+): Promise<void> {
   const writer = await HistoryWriter.begin(log, sessionId);
   writer.say('Message 0');
   await writer.claim();
@@ -181,7 +187,7 @@ export async function writeLongSession(log: DataLog, sessionId: SessionId, recor
       isNearEnd ? 195_000 : 1_000,
     );
     if (writer.isCompacting) writer.summary('What happened so far, in short.');
-    if (round % 30 === 0) await writer.flush();
+    if (round % roundsPerCommit === 0) await writer.flush();
   }
   writer.answer([{ type: 'text', text: 'That was all.' }]);
   await writer.flush();

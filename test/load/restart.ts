@@ -9,8 +9,9 @@ import { writeLongSession } from './history.ts';
 import type { Measurement } from './measurement.ts';
 
 const sessions = 10_000;
-const longSessions = 4;
-const recordsOfLong = 50_000;
+/** Besides, sessions with a history, in commits of the size that a turn's have. */
+const histories = 40;
+const recordsOfHistory = 5_000;
 
 export const restart: Measurement = {
   name: 'restart',
@@ -18,7 +19,7 @@ export const restart: Measurement = {
   async run({ isQuick }) {
     const platform = await BenchPlatform.start();
     try {
-      await fill(platform, isQuick ? 1 : longSessions);
+      await fill(platform, isQuick ? recordsOfHistory / 4 : recordsOfHistory);
       const [orderly, killed] = [[] as number[], [] as number[]];
       for (let i = 0; i < (isQuick ? 2 : 4); i++) {
         orderly.push(await timeToReady(platform));
@@ -37,13 +38,14 @@ export const restart: Measurement = {
   },
 };
 
-async function fill(platform: BenchPlatform, longCount: number): Promise<void> {
+async function fill(platform: BenchPlatform, records: number): Promise<void> {
   const first = (await platform.newSession()) as SessionId;
   await platform.server.stop();
   const log = await DataLog.open(platform.server.dataDirectory);
   const template = await log.templateOf(first);
-  await log.newSessions(template, sessions);
-  for (const id of await log.newSessions(template, longCount)) await writeLongSession(log, id, recordsOfLong);
+  await log.newSessions(template, sessions - histories);
+  const ids = await log.newSessions(template, histories);
+  await Promise.all(ids.map((id) => writeLongSession(log, id, records, 1)));
   await log.close();
 }
 
