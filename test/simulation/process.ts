@@ -24,9 +24,17 @@ export class SimProcess {
   readonly #parked: (() => void)[] = [];
   readonly #scheduler: Scheduler;
   readonly #chance: Chance;
+  /** Called before each wait at the gate: where a fault may strike. */
+  readonly #onGate: (process: SimProcess) => void;
 
-  constructor(name: string, scheduler: Scheduler, chance: Chance) {
+  constructor(
+    name: string,
+    scheduler: Scheduler,
+    chance: Chance,
+    onGate: (process: SimProcess) => void = () => undefined,
+  ) {
     this.name = name;
+    this.#onGate = onGate;
     this.#scheduler = scheduler;
     this.#chance = chance;
     this.died = new Promise((resolve) => (this.#tellDeath = resolve));
@@ -43,6 +51,7 @@ export class SimProcess {
 
   /** Waits for a while that chance draws: mostly none, sometimes long. */
   gate(): Promise<void> {
+    if (this.#state === 'running') this.#onGate(this);
     return this.#wait(this.#latency());
   }
 

@@ -34,21 +34,12 @@ export class SimTopic implements Topic {
   readonly #process: SimProcess;
   readonly #chance: Chance;
   readonly #faults: () => TopicFaults;
-  /** Told what this process writes, at the moment when it is written. */
-  readonly #onWrite: (entries: readonly TopicEntry[]) => void;
 
-  constructor(
-    shared: MemoryTopic,
-    process: SimProcess,
-    chance: Chance,
-    faults: () => TopicFaults,
-    onWrite: (entries: readonly TopicEntry[]) => void = () => undefined,
-  ) {
+  constructor(shared: MemoryTopic, process: SimProcess, chance: Chance, faults: () => TopicFaults) {
     this.#shared = shared;
     this.#process = process;
     this.#chance = chance;
     this.#faults = faults;
-    this.#onWrite = onWrite;
   }
 
   partitionsOf(topic: TopicName): number {
@@ -97,8 +88,6 @@ export class SimTopic implements Topic {
   }
 
   async #write(entries: readonly TopicEntry[]): Promise<void> {
-    if (entries.length === 0) return;
-    this.#onWrite(entries);
-    await this.#shared.append(entries);
+    if (entries.length > 0) await this.#shared.append(entries);
   }
 }
