@@ -1,6 +1,7 @@
 /** The operator's settings: environment variables and flags, read once. */
 import { parseArgs } from 'node:util';
 import path from 'node:path';
+import { AllowList } from '@manyhands/adapter-egress';
 import { z } from 'zod';
 import { ConfigError, loadConfig, logLevels } from '@manyhands/platform';
 
@@ -39,7 +40,11 @@ const schema = z.object({
         .split(',')
         .map((entry) => entry.trim())
         .filter((entry) => entry !== ''),
-    ),
+    )
+    .superRefine((entries, ctx) => {
+      const wrong = entries.filter((entry) => !AllowList.accepts(entry));
+      if (wrong.length > 0) ctx.addIssue(`has no host, host:port, address or CIDR in: ${wrong.join(', ')}`);
+    }),
 });
 
 const flags = {

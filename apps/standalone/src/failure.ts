@@ -1,7 +1,7 @@
 /** Starts that fail say why in a line, and end with a code of their own (docs/protocol.md). */
 import { DataDirectoryError, SecretFileError } from '@manyhands/adapter-embedded';
 import { ConfigError } from '@manyhands/platform';
-import { SandboxError, TopicError } from '@manyhands/ports';
+import { KeyServiceError, SandboxError, TopicError } from '@manyhands/ports';
 
 export const exitCodes = { error: 1, config: 2, locked: 3, portTaken: 4, damaged: 5, noIsolation: 6 } as const;
 
@@ -16,7 +16,8 @@ export function describeFailure(error: unknown): Failure {
     const exitCode = error.code === 'locked' ? exitCodes.locked : exitCodes.damaged;
     return { exitCode, message: error.message };
   }
-  if (error instanceof SecretFileError) return { exitCode: exitCodes.damaged, message: error.message };
+  if (error instanceof SecretFileError || error instanceof KeyServiceError)
+    return { exitCode: exitCodes.damaged, message: error.message };
   if (error instanceof TopicError && (error.code === 'damaged' || error.code === 'identity-mismatch'))
     return { exitCode: exitCodes.damaged, message: error.message };
   if (error instanceof SandboxError && error.code === 'no-isolation') {

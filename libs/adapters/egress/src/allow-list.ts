@@ -16,7 +16,16 @@ export class AllowList {
   readonly #entries: readonly Entry[];
 
   constructor(entries: readonly string[]) {
-    this.#entries = entries.map(parseEntry);
+    this.#entries = entries.map((text) => {
+      const entry = parseEntry(text);
+      if (entry) return entry;
+      throw new Error(`The egress allow-list has "${text}", which is no host, host:port, address or network.`);
+    });
+  }
+
+  /** Whether a list may have this entry; a list with another is not made. */
+  static accepts(entry: string): boolean {
+    return parseEntry(entry) !== null;
   }
 
   permits(target: { host: string; port: number }, address: string): boolean {
@@ -38,10 +47,8 @@ function contains(entry: Entry & { kind: 'range' }, text: string): boolean {
   return ipaddr.subnetMatch(address, { inside: [[entry.network, entry.prefixLength]] }, 'outside') === 'inside';
 }
 
-function parseEntry(text: string): Entry {
-  const entry = text.includes('/') ? parseNetwork(text) : parseHost(text);
-  if (!entry) throw new Error(`The egress allow-list has "${text}", which is no host, host:port, address or network.`);
-  return entry;
+function parseEntry(text: string): Entry | null {
+  return text.includes('/') ? parseNetwork(text) : parseHost(text);
 }
 
 function parseNetwork(text: string): Entry | null {
