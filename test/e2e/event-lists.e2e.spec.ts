@@ -18,7 +18,7 @@ describe('the list of events, by the official client', () => {
       await clockTick();
     }
     history = await conversation.history();
-    return () => conversation.close();
+    return () => conversation.stopRecording();
   });
 
   it.each([1, 2, 7, 44, 45, 46, 1000])('is the same in pages of %i', async (limit) => {

@@ -20,7 +20,7 @@ export class Conversation {
   readonly client: Anthropic;
   readonly id: string;
   /** null where a second stream of the same key would change what is tested. */
-  readonly recorder: StreamRecorder | null;
+  recorder: StreamRecorder | null;
 
   private constructor(client: Anthropic, id: string, recorder: StreamRecorder | null) {
     this.client = client;
@@ -92,8 +92,10 @@ export class Conversation {
     return [...faults, ...streamFaults(history, this.recorder.events)];
   }
 
-  async close(): Promise<void> {
+  /** Before the server is stopped, which ends every stream. */
+  async stopRecording(): Promise<void> {
     await this.recorder?.close();
+    this.recorder = null;
   }
 }
 

@@ -15,6 +15,9 @@ export type SessionParams = Partial<Anthropic.Beta.Sessions.SessionCreateParams>
 export const modelId = 'claude-sonnet-5';
 export const builtinTools = [{ type: 'agent_toolset_20260401' as const }];
 
+/** Sandboxes outlive their server by this, so that a run of many tests does not fill the machine. */
+const handIdleSeconds = '30';
+
 export class Platform {
   #server: ServerProcess | null = null;
   #model: ScriptedModel | null = null;
@@ -38,12 +41,13 @@ export class Platform {
 
   async start(options: ServerOptions): Promise<void> {
     this.#model = await startScriptedModel();
-    this.#server = await ServerProcess.start({ modelUrl: this.#model.baseUrl, ...options });
+    const env = { MANYHANDS_HAND_IDLE_SECONDS: handIdleSeconds, ...options.env };
+    this.#server = await ServerProcess.start({ modelUrl: this.#model.baseUrl, ...options, env });
     this.#client = this.#server.client();
   }
 
   async close(): Promise<void> {
-    for (const conversation of this.#conversations) await conversation.close();
+    for (const conversation of this.#conversations) await conversation.stopRecording();
     await this.#server?.remove();
     await this.#model?.close();
   }
@@ -96,11 +100,11 @@ export class Platform {
 
   /** Every history that the test made obeys the order of events, and its stream said the same. */
   async checkHistories(): Promise<void> {
-    if (this.server.crash) throw new Error(this.server.crash);
+    if (this.server.unexpectedEnd) throw this.server.unexpectedEnd;
     for (const conversation of this.#conversations.splice(0)) {
       const isThere = await this.client.beta.sessions.retrieve(conversation.id).then(Boolean, () => false);
       const faults = isThere ? await conversation.faults() : [];
-      await conversation.close();
+      await conversation.stopRecording();
       expect(faults, `history of ${conversation.id}`).toEqual([]);
     }
   }

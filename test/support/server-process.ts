@@ -15,7 +15,8 @@ export interface ServerOptions {
   dataDirectory?: string;
   /** The Messages API; the built-in scripted model when absent. */
   modelUrl?: string;
-  env?: Record<string, string>;
+  /** Settings over the defaults; undefined leaves one out. */
+  env?: Record<string, string | undefined>;
   args?: string[];
 }
 
@@ -37,10 +38,15 @@ export class ServerProcess {
     this.#options = options;
   }
 
+  /** One that does not run yet. */
+  static async prepare(options: ServerOptions = {}): Promise<ServerProcess> {
+    const dataDirectory = options.dataDirectory ?? (await mkdtemp(path.join(tmpdir(), 'manyhands-test-')));
+    return new ServerProcess(dataDirectory, options);
+  }
+
   /** Resolves when the server is ready; rejects with its output when it ends before. */
   static async start(options: ServerOptions = {}): Promise<ServerProcess> {
-    const dataDirectory = options.dataDirectory ?? (await mkdtemp(path.join(tmpdir(), 'manyhands-test-')));
-    const server = new ServerProcess(dataDirectory, options);
+    const server = await ServerProcess.prepare(options);
     await server.start();
     return server;
   }
@@ -53,13 +59,6 @@ export class ServerProcess {
     const pid = this.#child?.pid;
     if (pid === undefined) throw new Error('the server does not run');
     return pid;
-  }
-
-  /** How the process ended if nobody ended it, with the last of what it printed; null while it runs. */
-  get crash(): string | null {
-    const child = this.#child;
-    if (!child || (child.exitCode === null && child.signalCode === null)) return null;
-    return `the server ended with ${child.exitCode ?? child.signalCode}:\n${this.output.slice(-4_000)}`;
   }
 
   /** The official client, with nothing changed but the address. It does not retry, so that a test sees every answer. */
@@ -138,9 +137,10 @@ export class ServerProcess {
     }
   }
 
-  /** Kills it and removes its data. Sandboxes that outlive it end by themselves. */
+  /** Kills it and removes its data, unless `MANYHANDS_KEEP_DATA` is set. Sandboxes that outlive it end by themselves. */
   async remove(): Promise<void> {
     await this.kill();
+    if (process.env['MANYHANDS_KEEP_DATA'] !== undefined) return console.info(`kept: ${this.dataDirectory}`);
     await rm(this.dataDirectory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   }
 }
