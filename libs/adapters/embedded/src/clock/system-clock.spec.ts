@@ -27,5 +27,19 @@ describe('SystemClock', () => {
   it('gives as many random bytes as asked for', () => {
     expect(clock.randomBytes(32)).toHaveLength(32);
     expect([...clock.randomBytes(32)]).not.toEqual([...clock.randomBytes(32)]);
+    expect(clock.randomBytes(10_000)).toHaveLength(10_000);
+  });
+
+  it('never gives the same random bytes twice, nor bytes that somebody has had', () => {
+    const given = Array.from({ length: 2_000 }, () => Buffer.from(clock.randomBytes(12)).toString('hex'));
+    expect(new Set(given).size).toBe(given.length);
+    expect(given).not.toContain('0'.repeat(24));
+  });
+
+  it('lets the event loop turn in a sleep of nothing', async () => {
+    let turned = false;
+    setImmediate(() => (turned = true));
+    await clock.sleep(0);
+    expect(turned).toBe(true);
   });
 });

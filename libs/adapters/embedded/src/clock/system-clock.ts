@@ -1,11 +1,17 @@
-import { randomBytes } from 'node:crypto';
+import { randomFillSync } from 'node:crypto';
 import type { Clock } from '@manyhands/ports';
 import type { Instant } from '@manyhands/protocol';
 
 /** A longer timer fires at once, because Node keeps its delay in 31 bits. */
 const longestTimerMs = 2 ** 31 - 1;
 
+/** Random bytes are drawn in advance: the generator takes ten times as long for each call as for these bytes. */
+const poolBytes = 4_096;
+
 export class SystemClock implements Clock {
+  readonly #pool = new Uint8Array(poolBytes);
+  #drawn = poolBytes;
+
   now(): Instant {
     return Date.now() as Instant;
   }
@@ -16,6 +22,7 @@ export class SystemClock implements Clock {
 
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
     const due = performance.now() + ms;
+    if (ms <= 0 && !signal?.aborted) await new Promise(setImmediate);
     // Timers may fire a fraction of a millisecond early, and none lasts for ever: look again.
     for (;;) {
       const rest = due - performance.now();
@@ -25,7 +32,16 @@ export class SystemClock implements Clock {
   }
 
   randomBytes(length: number): Uint8Array {
-    return new Uint8Array(randomBytes(length));
+    if (length > poolBytes) return randomFillSync(new Uint8Array(length));
+    if (this.#drawn + length > poolBytes) {
+      randomFillSync(this.#pool);
+      this.#drawn = 0;
+    }
+    const bytes = this.#pool.slice(this.#drawn, this.#drawn + length);
+    // They may become a key, so they are nowhere else.
+    this.#pool.fill(0, this.#drawn, this.#drawn + length);
+    this.#drawn += length;
+    return bytes;
   }
 
   random(): number {
