@@ -28,7 +28,8 @@ export interface ExecuteRequest {
  *
  * - `fence` tells the daemon the epoch before anything else; a lower one is refused for ever after (H2). It gives the ids
  *   of the executions that run there at that moment.
- * - `execute` starts the call, or joins the one with the same id, and resolves with its result.
+ * - `execute` starts the call, or joins the one with the same id, and resolves with its result. Its signal ends the
+ *   waiting, not the execution.
  * - `look` asks the journal without starting anything.
  * - `cancel` ends the execution's processes; its result is then an error. Unknown ids are no error. An id cancelled
  *   before it was started is never started.

@@ -25,6 +25,8 @@ import { maxWaitMs, type ErrorAnswer, type ExecutionAnswer, type ExecutionBody, 
 const answerGraceMs = 15_000;
 /** A grant covers one request: its wait, its grace, and the clocks' difference. */
 const grantLifetimeMs = 60_000;
+/** A client is made for each lease and never closed: its connections have to go by themselves. */
+const idleConnectionMs = 10_000;
 const retryDelaysMs = [10, 50, 200];
 
 type Finished = Execution & { state: 'finished' };
@@ -33,7 +35,7 @@ export class HandClient implements Hand {
   readonly ref: HandRef;
   readonly #address: HandAddress;
   readonly #privateKey: KeyObject;
-  readonly #agent = new Agent({ keepAlive: true });
+  readonly #agent = new Agent({ keepAlive: true, timeout: idleConnectionMs });
 
   constructor(ref: HandRef, address: HandAddress, privateKey: KeyObject) {
     this.ref = ref;

@@ -6,6 +6,7 @@ import { createServer, type Server } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { LocalSandboxProvider, type Isolation, type LocalSandboxOptions } from '@manyhands/adapter-embedded';
 import { silentLogger, type HandRef } from '@manyhands/ports';
@@ -330,6 +331,27 @@ describe.each(available)('%s', (isolation) => {
       expect(readFileSync(join(workspace, 'count'), 'utf8')).toBe('1\n');
     });
 
+    it.each([0, 30, 80, 200])('starts one hand when the server is killed %i ms into a start', async (delayMs) => {
+      const ref: HandRef = { sessionId: newSessionId(), hand: 'main', generation: 1 };
+      toDestroy.push([provider, ref.sessionId]);
+      const executionId = newExecutionId();
+      const server = spawn(
+        process.execPath,
+        ['--conditions=@manyhands/source', '--input-type=module', '-e', serverScript(chosen, ref, executionId)],
+        { stdio: ['ignore', 'pipe', 'inherit'], cwd: import.meta.dirname },
+      );
+      const exited = once(server, 'exit');
+      await once(server.stdout, 'data');
+      await sleep(delayMs);
+      server.kill('SIGKILL');
+      await exited;
+      // It had not come to its start, or what it started is found: never is there a second one.
+      await provider.find(ref);
+      const tried = await TriedHand.provision(provider, clients, ref);
+      expect(textOf(await tried.call('bash', { command: countingCommand }, executionId))).toBe('counted');
+      expect(await tried.bash('cat count; ps -e -o args | grep -c "^[^ ]*node .*hand.mjs"')).toBe('1\n1');
+    });
+
     it('finds a sandbox by a path longer than a socket may have', async () => {
       const deep = join(root, 'd'.repeat(60), 'e'.repeat(60), String(++made));
       const tried = await provision({ directory: join(deep, 'hands') });
@@ -501,6 +523,7 @@ function serverScript(chosen: LocalSandboxOptions, ref: HandRef, executionId: st
       releaseEgress: async () => {},
       logger,
     });
+    console.log('open');
     const signal = new AbortController().signal;
     const { address } = await provider.provision({ ref, environment: ${JSON.stringify(environment)} }, signal);
     const request = { executionId: '${executionId}', name: 'bash', input: { command: ${JSON.stringify(countingCommand)} } };

@@ -38,7 +38,7 @@ function isSocket(path: string): boolean {
 }
 
 /** From now on no launcher that comes late begins this life. */
-export function seal(life: LifeDirectory): void {
+function seal(life: LifeDirectory): void {
   if (existsSync(life.path)) writeFileSync(life.seal, '');
 }
 

@@ -28,7 +28,7 @@ import { daemonCommand, type Isolation } from './daemon-command.ts';
 import { isolationProblem, isolations, type ProbeParts } from './isolation.ts';
 import { launch } from './launch.ts';
 import { LifeDirectory, livesOf, names } from './life-directory.ts';
-import { endLife, seal, stateOf } from './life.ts';
+import { endLife, stateOf } from './life.ts';
 import { defaultLimits, type SandboxLimits } from './limits.ts';
 import { readJournal } from './read-journal.ts';
 import { removeTree } from './remove-tree.ts';
@@ -74,6 +74,8 @@ export class LocalSandboxProvider implements SandboxProvider {
   readonly #parts: ProbeParts;
   readonly #sockets = new SocketPaths();
   readonly #provisioning = new Map<string, Promise<Running>>();
+  /** Lives that are over for certain: sealed, and without a process. */
+  readonly #over = new Set<string>();
   /** Lives whose way out was opened by this process. */
   readonly #egressOpen = new Map<string, string>();
 
@@ -113,11 +115,11 @@ export class LocalSandboxProvider implements SandboxProvider {
     const going = this.#provisioning.get(keyOf(ref));
     if (going) await going.catch(() => {}); // Its caller is told; here the outcome shows below.
     const life = new LifeDirectory(this.#options.directory, ref);
-    if ((await stateOf(life, this.#sockets)) === 'running') return this.#running(life);
-    // A launcher that is only just coming either sees the seal or is seen after it.
-    seal(life);
-    if ((await stateOf(life, this.#sockets)) === 'running') return this.#running(life);
-    await this.#end(life);
+    if (this.#over.has(life.path)) return { state: 'gone' };
+    const state = await stateOf(life, this.#sockets);
+    if (state === 'running') return this.#running(life);
+    // One that never began still may: the next generation seals it before it begins itself.
+    if (state === 'over') await this.#end(life);
     return { state: 'gone' };
   }
 
@@ -130,7 +132,8 @@ export class LocalSandboxProvider implements SandboxProvider {
     await Promise.allSettled(
       [...this.#provisioning].filter(([key]) => key.startsWith(`${sessionId}/`)).map(([, p]) => p),
     );
-    for (const life of livesOf(directory, sessionId)) await this.#end(life);
+    const lives = livesOf(directory, sessionId);
+    for (const life of lives) await this.#end(life);
     // Under another name first, so that nothing finds the way to a directory that is half there.
     const destroyed = join(directory, sessionId + destroyedSuffix);
     if (existsSync(join(directory, sessionId))) {
@@ -138,6 +141,7 @@ export class LocalSandboxProvider implements SandboxProvider {
       await rename(join(directory, sessionId), destroyed);
     }
     await removeTree(destroyed);
+    for (const { path } of lives) this.#over.delete(path);
   }
 
   async list(): Promise<SessionId[]> {
@@ -219,13 +223,15 @@ export class LocalSandboxProvider implements SandboxProvider {
   async #endEarlierThan(ref: HandRef): Promise<void> {
     const lives = livesOf(this.#options.directory, ref.sessionId);
     for (const life of lives)
-      if (life.ref.hand === ref.hand && life.ref.generation < ref.generation) await this.#end(life);
+      if (life.ref.hand === ref.hand && life.ref.generation < ref.generation && !this.#over.has(life.path))
+        await this.#end(life);
   }
 
   async #end(life: LifeDirectory): Promise<void> {
     await endLife(life);
     this.#sockets.forget(life.socket);
     await removeTree(life.tmp);
+    if (existsSync(life.seal)) this.#over.add(life.path);
     if (this.#egressOpen.delete(life.path)) await this.#options.releaseEgress(life.ref);
   }
 }
