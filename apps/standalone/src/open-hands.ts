@@ -11,6 +11,7 @@ import type { SessionLogService } from '@manyhands/runtime';
 import { HandsOfSession } from '@manyhands/runtime';
 import type { Config } from './config.ts';
 import type { Data } from './open-data.ts';
+import { socketDirectory } from './socket-directory.ts';
 
 const handBundle = path.resolve(import.meta.dirname, '../../hand/dist/hand.mjs');
 const unrestricted: Networking = { type: 'unrestricted' };
@@ -32,8 +33,7 @@ interface Deps {
 
 export async function openHands({ config, data, log, clock, logger }: Deps): Promise<HandParts> {
   const outbound = new Outbound({ allowList: new AllowList(config.egressAllow) });
-  const directory = path.join(data.directory, 'egress');
-  const egress = new EgressProxy({ directory, outbound, logger });
+  const egress = new EgressProxy({ directory: socketDirectory(data.directory, 'egress'), outbound, logger });
   const provider = await LocalSandboxProvider.open({
     directory: path.join(data.directory, 'hands'),
     handBundle,
