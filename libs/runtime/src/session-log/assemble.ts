@@ -57,10 +57,11 @@ export function assemble(options: AssembleOptions) {
     }
   };
   const onEffects = (effects: FoldEffects): void => {
-    signals.notify(effects.streams);
     for (const row of effects.runnable) tellRunnable(row);
     for (const streamId of effects.deleted) events.forget(streamId);
     if (effects.deleted.length > 0) eraser.deleted();
+    // Followers read what is new, all of them at once. Whoever wrote it, or is to run it, goes on before them.
+    if (effects.streams.size > 0) void clock.sleep(0).then(() => signals.notify(effects.streams));
   };
   const commitPartitions = allPartitions([topics.sessions, topics.resources], partitionsOf);
   const replica = new Replica({ topic, clock, logger, copy, fold, partitions: commitPartitions, counters, onEffects });

@@ -25,9 +25,15 @@ export class SessionRows {
 
   constructor(db: DatabaseSync) {
     this.#state = db.prepare('SELECT state FROM states WHERE id = ?');
-    this.#saveState = db.prepare('INSERT OR REPLACE INTO states (id, state) VALUES (?, ?)');
-    this.#saveLine = db.prepare(`INSERT OR REPLACE INTO sessions
-      (id, session, workspace, created_at, status, archived, agent, agent_version) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
+    // Updated in place: to replace a row is to delete it, which writes its pages twice and takes it out of the indexes.
+    this.#saveState = db.prepare(`INSERT INTO states (id, state) VALUES (?, ?)
+      ON CONFLICT (id) DO UPDATE SET state = excluded.state`);
+    this.#saveLine = db.prepare(`INSERT INTO sessions
+      (id, session, workspace, created_at, status, archived, agent, agent_version) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT (id) DO UPDATE SET status = excluded.status, archived = excluded.archived,
+        agent = excluded.agent, agent_version = excluded.agent_version
+      WHERE (status, archived, agent, agent_version) <>
+        (excluded.status, excluded.archived, excluded.agent, excluded.agent_version)`);
     this.#removeLine = db.prepare('DELETE FROM sessions WHERE id = ?');
     this.#saveRunnable = db.prepare(`INSERT INTO runnable (id, session, holder, not_before, barren, since)
       VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE
