@@ -1,4 +1,5 @@
 import { BadRequestError } from '@anthropic-ai/sdk';
+import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema';
 import { describe, expect, it } from 'vitest';
 import { textOf, type EventParams } from '../support/conversation.ts';
 import { usePlatform } from '../support/platform.ts';
@@ -104,6 +105,40 @@ describe('custom tools', () => {
     const idle = await conversation.untilIdle(() => conversation.send({ type: 'user.interrupt' }));
     expect(idle.stop_reason.type).toBe('end_turn');
     expect(await conversation.ofType('session.status_idle')).toHaveLength(1);
+  });
+
+  it("are run by the SDK's own tool runner", async () => {
+    const conversation = await platform.sessionWithCustomTools(['add', 'fail']);
+    const add = betaTool({
+      name: 'add',
+      description: 'Adds.',
+      inputSchema: {
+        type: 'object',
+        properties: { a: { type: 'number' }, b: { type: 'number' } },
+        required: ['a', 'b'],
+      },
+      run: ({ a, b }) => String(a + b),
+    });
+    const fail = betaTool({
+      name: 'fail',
+      description: 'Fails.',
+      inputSchema: { type: 'object' },
+      run: () => Promise.reject(new Error('It broke.')),
+    });
+    const runner = platform.client.beta.sessions.events.toolRunner(conversation.id, {
+      tools: [add, fail],
+      maxIdleMs: 50,
+    });
+    const sums = [1, 2, 3].map((n) => call('add', { a: n, b: n }));
+    await conversation.start([sums, [call('fail'), call('add', { a: 20, b: 22 })], [{ text: 'Done.' }]]);
+    const posted: string[] = [];
+    for await (const { name, isError, posted: isPosted } of runner) {
+      posted.push(`${name}${isError ? '!' : ''}`);
+      expect(isPosted).toBe(true);
+    }
+    expect(posted.sort()).toEqual(['add', 'add', 'add', 'add', 'fail!']);
+    expect(await conversation.answers()).toEqual(['Done.']);
+    expect((await conversation.ofType('user.custom_tool_result')).map(textOf).sort()).toContain('42');
   });
 
   it('take images and documents as answers', async () => {
