@@ -6,6 +6,7 @@ import type {
   Epoch,
   Instant,
   LogRecord,
+  Microcents,
   Seq,
   SessionDraft,
   SessionId,
@@ -249,6 +250,34 @@ export function sessionLogContract(open: () => Promise<SessionLogUnderTest>): vo
       expect(await pageThrough(log, workspaceId, sessionId, { ...everything, limit: 2 })).toEqual(whole);
       const backwards = await pageThrough(log, workspaceId, sessionId, { ...everything, order: 'desc', limit: 2 });
       expect(backwards).toEqual([...whole].reverse());
+    });
+
+    it('gives an event whole whose response is larger than a page', async () => {
+      const sessionId = await newSession();
+      await send(sessionId, 'one');
+      const { epoch, seq } = await claim(sessionId);
+      const text = 'z'.repeat(9 * 1024 * 1024);
+      const start = draft('span.model_request_start', {
+        purpose: 'turn',
+        estimatedInputTokens: 1,
+        estimatedCost: 0 as Microcents,
+      });
+      const response = draft('model.response', { startId: start.id, stopReason: 'end_turn', contextTokens: 1 });
+      const records = [
+        start,
+        { ...response, payload: { blocks: [{ type: 'text', text }] } } as SessionDraft,
+        draft('agent.message', { responseSeq: (seq + 2) as Seq, blocks: [0] }),
+        draft('agent.thinking', {}),
+      ];
+      await log.append({ sessionId, workspaceId, epoch, expectedSeq: seq, records });
+      const ids = await pageThrough(log, workspaceId, sessionId, everything);
+      expect(ids.slice(-3)).toEqual([start.id, records[2]?.id, records[3]?.id]);
+      const stop = new AbortController();
+      const following = await log.follow(workspaceId, sessionId, { seq, n: 1_000 }, stop.signal);
+      if (!following) throw new Error('no such session');
+      const delivered = await collect(following.deliveries, 3);
+      expect(delivered.map(({ event }) => event.id)).toEqual(ids.slice(-3));
+      stop.abort();
     });
 
     it('pages without gaps and repeats while events are appended', async () => {

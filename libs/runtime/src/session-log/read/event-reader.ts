@@ -86,21 +86,28 @@ export class EventReader {
     const budget = new PageBudget(request.maxBytes);
     const records = new Map<Seq, OpenedRecord>();
     for (const [i, { eventSeq }] of events.entries()) {
-      if (!this.#take(request, eventSeq, records, budget)) {
+      // The first event comes with all it refers to, or a page could hold nothing and its reader ask for ever.
+      if (!this.#take(request, eventSeq, records, budget, i === 0)) {
         return { events: events.slice(0, i), hasMore: true, records: [...records.values()] };
       }
     }
     return { events, hasMore, records: [...records.values()] };
   }
 
-  #take(request: EventsQuery, seq: Seq, records: Map<Seq, OpenedRecord>, budget: PageBudget): boolean {
+  #take(
+    request: EventsQuery,
+    seq: Seq,
+    records: Map<Seq, OpenedRecord>,
+    budget: PageBudget,
+    isFirst: boolean,
+  ): boolean {
     if (records.has(seq)) return true;
     const row = this.#records.row(request.stream, seq);
     const opened = this.#records.one(request, seq);
     if (!row || !opened) return true;
-    if (!budget.takes(opened, row.payload)) return false;
+    if (!budget.takes(opened, row.payload) && !isFirst) return false;
     records.set(seq, opened);
-    return referencesOf(opened.record).every((other) => this.#take(request, other, records, budget));
+    return referencesOf(opened.record).every((other) => this.#take(request, other, records, budget, isFirst));
   }
 
   #kindOf(stream: number, seq: Seq): string {

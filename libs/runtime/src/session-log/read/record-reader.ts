@@ -33,7 +33,8 @@ export class RecordReader {
     for (const row of this.#slice(order, kinds?.length ?? 0).iterate(from, to, ...(kinds ?? []), limit + 1)) {
       if (records.length === limit) return { records, complete: false };
       const opened = openRow(row as unknown as RecordRow, request);
-      if (!budget.takes(opened, row['payload'] as Uint8Array | null)) return { records, complete: false };
+      const fits = budget.takes(opened, row['payload'] as Uint8Array | null);
+      if (!fits && records.length > 0) return { records, complete: false };
       records.push(opened);
     }
     return { records, complete: true };
@@ -75,11 +76,10 @@ export function openRow(row: RecordRow, of: StreamOfCopy): OpenedRecord {
   return { record, keyId: row.key_id, payload: fields, spilled: spilled ?? null };
 }
 
-/** Counts the bytes of a page; a page holds at least one record, however large. */
+/** Counts the bytes of a page. Whoever reads takes the first in any case, however large. */
 export class PageBudget {
   readonly #maxBytes: number;
   #bytes = 0;
-  #records = 0;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
@@ -88,8 +88,6 @@ export class PageBudget {
   takes(opened: OpenedRecord, payload: Uint8Array | null): boolean {
     this.#bytes += payload?.length ?? 0;
     for (const { bytes } of Object.values(opened.spilled ?? {})) this.#bytes += bytes;
-    if (this.#records > 0 && this.#bytes > this.#maxBytes) return false;
-    this.#records++;
-    return true;
+    return this.#bytes <= this.#maxBytes;
   }
 }
