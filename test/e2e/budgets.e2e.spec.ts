@@ -34,9 +34,7 @@ describe('budgets', () => {
     expect(idle.stop_reason.type).toBe('budget_reached');
     const [thread] = await conversation.ofType('session.thread_status_idle');
     expect(thread?.stop_reason.type).toBe('end_turn');
-    const removed = await conversation.untilIdle(() =>
-      sessions().update(conversation.id, { budget: null as unknown as undefined }),
-    );
+    const removed = await conversation.untilIdle(() => sessions().update(conversation.id, { budget: null }));
     expect(removed.stop_reason.type).toBe('end_turn');
     expect((await conversation.session()).budget).toBeNull();
     expect((await conversation.play([[{ text: 'Free.' }]])).stop_reason.type).toBe('end_turn');

@@ -62,10 +62,7 @@ describe('the checker of histories', () => {
     ['a thread that did not begin', without('session.thread_status_running')],
     [
       'a message from the future',
-      (events) => [
-        { ...(events[2] as SessionEvent), id: 'x', processed_at: '2100-01-01T00:00:00Z' } as SessionEvent,
-        ...events,
-      ],
+      (events) => [{ ...(events[2] as SessionEvent), id: 'x', processed_at: '2100-01-01T00:00:00Z' }, ...events],
     ],
     ['an event after one that waits', (events) => events.with(2, { ...events[2], processed_at: null } as SessionEvent)],
   ])('finds %s', (_, change) => {
