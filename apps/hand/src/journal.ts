@@ -1,8 +1,8 @@
 /**
  * Appends to the hand's journal, each line on disk before its promise resolves (E6). Lines that arrive while one is being
- * written share the next write and the next sync.
+ * written share the next one.
  */
-import { open, type FileHandle } from 'node:fs/promises';
+import { constants, open, type FileHandle } from 'node:fs/promises';
 import { parseJournalLine, type HandJournalLine } from '@manyhands/core';
 
 /** Where a line stands. */
@@ -17,6 +17,9 @@ interface Waiting {
   reject: (error: unknown) => void;
 }
 
+/** A write returns when what it wrote is on disk: one way to the disk, where write and sync would be two. */
+const newAndDurable = constants.O_CREAT | constants.O_EXCL | constants.O_RDWR | constants.O_DSYNC;
+
 export class Journal {
   readonly #file: FileHandle;
   #end = 0;
@@ -29,7 +32,7 @@ export class Journal {
 
   /** A life of a hand begins with an empty journal: one that is there belongs to somebody else. */
   static async create(path: string): Promise<Journal> {
-    return new Journal(await open(path, 'wx+', 0o600));
+    return new Journal(await open(path, newAndDurable, 0o600));
   }
 
   /** Whether its file has lost its name: then nobody can ever ask after what is written there. */
@@ -68,7 +71,6 @@ export class Journal {
     let written = 0;
     while (written < bytes.length)
       written += (await this.#file.write(bytes, written, bytes.length - written, this.#end + written)).bytesWritten;
-    await this.#file.datasync();
     for (const { line, resolve } of batch) {
       resolve({ offset: this.#end, bytes: line.length });
       this.#end += line.length;

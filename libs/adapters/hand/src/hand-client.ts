@@ -23,7 +23,9 @@ import { maxWaitMs, type ErrorAnswer, type ExecutionAnswer, type ExecutionBody, 
 
 /** A request is answered at once or after the wait it asked for; beyond that and this grace nobody is there. */
 const answerGraceMs = 15_000;
-/** A grant covers one request: its wait, its grace, and the clocks' difference. */
+/** What a grant must cover at least: a request's wait and its grace. */
+const grantNeededMs = maxWaitMs + answerGraceMs;
+/** What it has beyond that is the time for which it is sent again. */
 const grantLifetimeMs = 60_000;
 /** A client is made for each lease and never closed: its connections have to go by themselves. */
 const idleConnectionMs = 10_000;
@@ -36,6 +38,7 @@ export class HandClient implements Hand {
   readonly #address: HandAddress;
   readonly #privateKey: KeyObject;
   readonly #agent = new Agent({ keepAlive: true, timeout: idleConnectionMs });
+  #signed: { epoch: Epoch; token: string; usableUntil: number } | null = null;
 
   constructor(ref: HandRef, address: HandAddress, privateKey: KeyObject) {
     this.ref = ref;
@@ -91,8 +94,13 @@ export class HandClient implements Hand {
   }
 
   #grant(epoch: Epoch): string {
+    const now = Date.now();
+    if (this.#signed?.epoch === epoch && now < this.#signed.usableUntil) return this.#signed.token;
     const { sessionId: session, hand, generation } = this.ref;
-    return signGrant({ session, hand, generation, epoch, exp: Date.now() + grantLifetimeMs }, this.#privateKey);
+    const exp = now + grantLifetimeMs;
+    const token = signGrant({ session, hand, generation, epoch, exp }, this.#privateKey);
+    this.#signed = { epoch, token, usableUntil: exp - grantNeededMs };
+    return token;
   }
 }
 
