@@ -57,6 +57,11 @@ export function openCalls(state: SessionState): ToolCall[] {
   return turnOf(state.phase)?.calls.filter((call) => !call.answered) ?? [];
 }
 
+/** Calls that may be under way in a hand by now, whoever started them. */
+export function callsInHand(state: SessionState): ToolCall[] {
+  return openCalls(state).filter((call) => runsInHand(call) && mayRun(call));
+}
+
 export function blockingIds(state: SessionState): EventId[] {
   return openCalls(state)
     .filter(awaitsClient)

@@ -1,16 +1,23 @@
 /** H1, H2. Takes a session in one commit, or says why not. */
-import { claimRecords, runnableOf } from '@manyhands/core';
+import { callsInHand, claimRecords, runnableOf } from '@manyhands/core';
 import type { SessionState } from '@manyhands/core';
-import type { Epoch, EventId, Incarnation, SessionDraft, SessionId } from '@manyhands/protocol';
+import type { Epoch, EventId, Incarnation, SessionId } from '@manyhands/protocol';
 import { limitsOf } from './call-model.ts';
 import type { HarnessDeps } from './deps.ts';
+import type { OpenHands } from './hands.ts';
 import { HeldSession, foldAccepted } from './held-session.ts';
 
 export type Claim =
-  /** `answeredCalls`: the claim answered calls that may be running in the hand. */
-  | { kind: 'held'; held: HeldSession; answeredCalls: boolean }
+  | { kind: 'held'; held: HeldSession; hands: OpenHands; inherited: Inherited }
   /** Nothing to do, not yet due, or somebody else has it. */
   | { kind: 'not-wanted' };
+
+/** What an earlier holder may have under way in the hand. */
+export interface Inherited {
+  calls: ReadonlySet<EventId>;
+  /** Whether the claim itself answered some of them. */
+  answered: boolean;
+}
 
 /** Claims that lose to others look again this often before they leave it to the sweep. */
 const maxTries = 5;
@@ -20,13 +27,17 @@ export async function claim(sessionId: SessionId, deps: HarnessDeps, newId: () =
     const state = await deps.log.getState(sessionId);
     if (!state || !mayClaim(state, deps)) return { kind: 'not-wanted' };
     const plan = claimRecords(state, deps.workers.self, limitsOf(state, deps), deps.clock.now(), newId);
+    const epoch = (state.epoch + 1) as Epoch;
+    const hands = deps.hands.open(epoch);
+    const inherited = inheritedBy(plan.state, state);
+    if (inherited.answered) await hands.fence(state);
     const prompt = deps.prompts.take(sessionId);
     // The records that the prompt needs are read while the claim is on its way.
     const [result] = await Promise.all([
       deps.log.append({
         sessionId,
         workspaceId: state.workspaceId,
-        epoch: (state.epoch + 1) as Epoch,
+        epoch,
         expectedSeq: state.seq,
         records: plan.records,
       }),
@@ -37,14 +48,15 @@ export async function claim(sessionId: SessionId, deps: HarnessDeps, newId: () =
     if (state.lease) deps.counters.takeovers++;
     const folded = foldAccepted(state, plan.records, result.firstSeq, result.time);
     for (const record of folded.records) prompt.add(record);
-    const answeredCalls = plan.records.some(isAnswer);
-    return { kind: 'held', held: new HeldSession(folded.state, prompt, deps.log), answeredCalls };
+    return { kind: 'held', held: new HeldSession(folded.state, prompt, deps.log), hands, inherited };
   }
   return { kind: 'not-wanted' };
 }
 
-function isAnswer(record: SessionDraft): boolean {
-  return record.kind === 'agent.tool_result';
+function inheritedBy(claimed: SessionState, before: SessionState): Inherited {
+  const calls = callsInHand(before).map((call) => call.eventId);
+  const open = new Set(callsInHand(claimed).map((call) => call.eventId));
+  return { calls: new Set(calls), answered: calls.some((call) => !open.has(call)) };
 }
 
 function mayClaim(state: SessionState, deps: HarnessDeps): boolean {

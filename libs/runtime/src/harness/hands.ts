@@ -34,6 +34,8 @@ export interface HandsDeps {
 
 /** A hand that does not answer is asked again for this long, in milliseconds. */
 const unreachableForMs = 30_000;
+/** The same where answers to the session wait for it. */
+const unfencedForMs = 5_000;
 
 export class HandsOfSession {
   readonly #deps: HandsDeps;
@@ -52,6 +54,8 @@ export class OpenHands {
   readonly #deps: HandsDeps;
   readonly #epoch: Epoch;
   #opening: { generation: number; hand: Promise<Hand | null> } | null = null;
+  /** The generation whose fence stands at our epoch. */
+  #fenced: number | null = null;
 
   constructor(deps: HandsDeps, epoch: Epoch) {
     this.#deps = deps;
@@ -88,6 +92,25 @@ export class OpenHands {
     if (status.state === 'running') await this.#connect(ref, status.address, stateNow);
   }
 
+  /**
+   * Raises the fence of a hand that lives before calls are answered that an earlier holder may have under way: what it
+   * sends from now on is refused (H2). A hand that cannot be reached is left alone in the end, for the session's sake.
+   */
+  async fence(state: SessionState): Promise<void> {
+    const { clock } = this.#deps;
+    const giveUpAt = clock.monotonicMs() + unfencedForMs;
+    while (this.#fenced !== refOf(state).generation) {
+      try {
+        return await this.endAnswered(() => state);
+      } catch (error) {
+        if (!(error instanceof HandError) && !(error instanceof SandboxError)) throw error;
+        const isAway = error instanceof HandError ? error.code === 'unreachable' : error.retriable;
+        if (!isAway || clock.monotonicMs() > giveUpAt) return; // Dead, or fenced by a later holder.
+        await clock.sleep(200);
+      }
+    }
+  }
+
   /** Ends the execution wherever it runs; a hand that was never opened has nothing to end. */
   async cancel(executionId: EventId): Promise<void> {
     const hand = await this.#opening?.hand;
@@ -114,6 +137,7 @@ export class OpenHands {
   async #connect(ref: HandRef, address: HandAddress, stateNow: () => SessionState): Promise<Hand> {
     const hand = this.#deps.connector.connect(ref, address);
     const running = await hand.fence(this.#epoch);
+    this.#fenced = ref.generation;
     const open = new Set(openCalls(stateNow()).map((call) => call.eventId));
     await Promise.all(running.filter((id) => !open.has(id)).map((id) => hand.cancel(this.#epoch, id)));
     return hand;

@@ -31,10 +31,16 @@ export class RunningActions {
   /** Done, and waiting to be written; not to be started again. */
   readonly #done = new Set<EventId>();
 
-  constructor(deps: HarnessDeps, held: HeldSession, newId: () => EventId, report: (result: ActionResult) => void) {
+  constructor(
+    deps: HarnessDeps,
+    held: HeldSession,
+    hands: OpenHands,
+    newId: () => EventId,
+    report: (result: ActionResult) => void,
+  ) {
     this.#deps = deps;
     this.#held = held;
-    this.#hands = deps.hands.open(held.epoch);
+    this.#hands = hands;
     this.#newId = newId;
     this.#report = report;
   }

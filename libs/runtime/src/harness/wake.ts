@@ -5,13 +5,15 @@
  * - A conflict with a higher epoch ends it in silence (L3): another holder has the session.
  * - Outcomes that could not be written because of a conflict are settled again on the state after it.
  */
-import type { Outcome, Step } from '@manyhands/core';
-import { Plan, actionsOf, addRelease, closeRequest } from '@manyhands/core';
-import type { EventId, LogRecord, SessionId } from '@manyhands/protocol';
+import type { Outcome, SessionState, Step } from '@manyhands/core';
+import { Plan, actionsOf, addRelease, callsInHand, closeRequest } from '@manyhands/core';
+import type { EventId, LogRecord, SessionDraft, SessionId } from '@manyhands/protocol';
 import { formatId, sessionStream } from '@manyhands/protocol';
 import { limitsOf } from './call-model.ts';
+import type { Claim } from './claim.ts';
 import { claim } from './claim.ts';
 import type { HarnessDeps } from './deps.ts';
+import type { OpenHands } from './hands.ts';
 import type { Append, HeldSession } from './held-session.ts';
 import type { ActionResult } from './running-actions.ts';
 import { RunningActions, actionKeyOf } from './running-actions.ts';
@@ -47,8 +49,8 @@ export async function wake(
   const newId = (): EventId => formatId('event', deps.clock.randomBytes(16));
   const claimed = await claim(sessionId, deps, newId);
   if (claimed.kind !== 'held') return claimed;
-  const turn = new TurnLoop(claimed.held, deps, drain, newId, onResult);
-  const ending = claimed.answeredCalls ? turn.endAnswered() : null;
+  const turn = new TurnLoop(claimed, deps, drain, newId, onResult);
+  const ending = claimed.inherited.answered ? turn.endAnswered() : null;
   try {
     const outcome = await turn.run();
     await ending;
@@ -61,6 +63,9 @@ export async function wake(
 
 class TurnLoop {
   readonly #held: HeldSession;
+  readonly #hands: OpenHands;
+  /** Calls that an earlier holder may have under way in the hand. */
+  readonly #inherited: ReadonlySet<EventId>;
   readonly #deps: HarnessDeps;
   readonly #drain: Drain;
   readonly #newId: () => EventId;
@@ -70,13 +75,22 @@ class TurnLoop {
   readonly #closing = new AbortController();
   readonly #outcomes: Outcome[] = [];
 
-  constructor(held: HeldSession, deps: HarnessDeps, drain: Drain, newId: () => EventId, onResult: () => void) {
+  constructor(
+    claimed: Claim & { kind: 'held' },
+    deps: HarnessDeps,
+    drain: Drain,
+    newId: () => EventId,
+    onResult: () => void,
+  ) {
+    const { held, hands, inherited } = claimed;
     this.#held = held;
+    this.#hands = hands;
+    this.#inherited = inherited.calls;
     this.#deps = deps;
     this.#drain = drain;
     this.#newId = newId;
     this.#onResult = onResult;
-    this.#running = new RunningActions(deps, held, newId, (result) => this.#signals.push(result));
+    this.#running = new RunningActions(deps, held, hands, newId, (result) => this.#signals.push(result));
   }
 
   async run(): Promise<WakeOutcome> {
@@ -122,7 +136,7 @@ class TurnLoop {
   async #take(step: Exclude<Step, { kind: 'finish' }>): Promise<WakeOutcome | 'again' | null> {
     if (step.kind === 'append') {
       this.#running.stopExcept(actionsOf(step.state)); // What an interrupt ends, ends at once.
-      return this.#afterAppend(await this.#held.append(step.records));
+      return this.#afterAppend(await this.#append(step.records, step.state));
     }
     if (!this.#drain.gentle.aborted) {
       this.#running.keepOnly(step.actions);
@@ -162,7 +176,7 @@ class TurnLoop {
         this.#newId,
       );
       if (plan.records.length > 0) {
-        const append = await this.#held.append(plan.records);
+        const append = await this.#append(plan.records, plan.state);
         if (append.kind === 'fenced') return 'fenced';
         if (append.kind === 'conflict') return 'blocked';
       }
@@ -170,6 +184,15 @@ class TurnLoop {
       this.#running.release(actionKeyOf(outcome));
       if (isResult(outcome)) this.#onResult();
     }
+  }
+
+  /** What an earlier holder may still start is fenced off before the log says that it was answered (H2). */
+  async #append(records: readonly SessionDraft[], after: SessionState): Promise<Append> {
+    const { state } = this.#held;
+    const open = new Set(callsInHand(after).map((call) => call.eventId));
+    const answered = callsInHand(state).filter((call) => !open.has(call.eventId));
+    if (answered.some((call) => this.#inherited.has(call.eventId))) await this.#hands.fence(state);
+    return this.#held.append(records);
   }
 
   #receive(signal: Signal): WakeOutcome | null {
