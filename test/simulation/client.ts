@@ -42,11 +42,14 @@ export class Client {
   readonly accepted: Accepted[] = [];
   /** Messages that were refused, by the name of their script. */
   readonly refused: string[] = [];
+  /** Requests without a key that got no answer: nobody knows whether they were carried out. */
+  readonly uncertain: ClientEvent['type'][][] = [];
   end: 'left' | 'archived' | 'deleted' = 'left';
   isDone = false;
   readonly #world: World;
   readonly #chance: Chance;
   #wishes = 0;
+  #messages = 0;
   #isCreated = false;
 
   constructor(world: World, chance: Chance) {
@@ -57,7 +60,7 @@ export class Client {
 
   async play(): Promise<void> {
     await this.#create();
-    const wishes = this.#chance.between(1, 4);
+    const wishes = this.#chance.between(1, 5);
     for (let wish = 0; wish < wishes; wish++) {
       await this.#pause(this.#chance.happens(0.5) ? 20 : 1_500);
       await this.#wish();
@@ -87,8 +90,8 @@ export class Client {
     const { script, events } = this.#message();
     if (kind < 0.5) await this.#send(events, script);
     else if (kind < 0.6) await this.#send([...events, systemMessage(script.name)], script);
-    else if (kind < 0.75) await this.#send([interrupt], null);
-    else if (kind < 0.9) await this.#send([interrupt, ...events], script);
+    else if (kind < 0.8) await this.#send([interrupt], null);
+    else if (kind < 0.95) await this.#send([interrupt, ...events], script);
     else
       await this.#carryOut({
         type: 'update-session',
@@ -100,24 +103,25 @@ export class Client {
   }
 
   #message(): { script: Script; events: ClientEvent[] } {
-    const script = anyScript(`${this.sessionId.slice(-4)}.${this.#wishes}`, this.#chance);
+    const script = anyScript(`${this.sessionId.slice(-4)}.${this.#messages++}`, this.#chance);
     return { script, events: [{ type: 'user.message', content: [{ type: 'text', text: scriptText(script) }] }] };
   }
 
-  async #send(events: ClientEvent[], script: Script | null): Promise<CommandOutcome> {
-    const outcome = await this.#carryOut({
+  async #send(events: ClientEvent[], script: Script | null): Promise<void> {
+    const send: Command = {
       type: 'send-events',
       workspaceId,
       sessionId: this.sessionId,
       idempotency: null,
       events,
-    });
-    if (outcome.kind === 'done') this.#remember(outcome, events, script);
+    };
+    const outcome = this.#chance.happens(0.4) ? await this.#tryOnce(send) : await this.#carryOut(send);
+    if (!outcome) this.uncertain.push(events.map((event) => event.type));
+    else if (outcome.kind === 'done') this.#remember(outcome, events, script);
     else {
       must(outcome.refusal.code !== 'not_found', `${this.sessionId} exists and was not found (L11)`);
       if (script) this.refused.push(script.name);
     }
-    return outcome;
   }
 
   #remember(outcome: CommandOutcome & { kind: 'done' }, events: readonly ClientEvent[], script: Script | null): void {
@@ -135,6 +139,13 @@ export class Client {
       if (outcome) return outcome;
       await this.#pause(300);
     }
+  }
+
+  /** As clients do that send no key: what got no answer is not asked again, lest it be done twice. */
+  async #tryOnce(command: Command): Promise<CommandOutcome | null> {
+    const node = this.#anyNode();
+    if (!node) return this.#carryOut(command);
+    return this.#ask(node, () => node.service.execute(command));
   }
 
   /** null when there was no answer. */
@@ -247,7 +258,7 @@ function refusalOf(outcome: CommandOutcome): string {
 }
 
 /** Writing asks first; `ask_human` is answered by the client; the rest runs. */
-const agentTools = [
+export const agentTools = [
   {
     type: 'agent_toolset_20260401' as const,
     configs: builtinToolNames.map((name) => {

@@ -1,8 +1,13 @@
 /** What goes wrong with processes and hands while the clients play, and how all is made well at the end. */
+import { commitFormat, encodeCommit, formatId, partitionOf, sessionStream, topics } from '@manyhands/protocol';
+import type { Commit, Epoch, EventId, Instant, KeyId } from '@manyhands/protocol';
 import type { Chance } from './chance.ts';
 import type { SimNode } from './node.ts';
 import type { SimProcess } from './process.ts';
 import type { World } from './world.ts';
+
+/** What a ghost writes; no history may hold it. */
+export const ghostId = 'sevt_ghost' as EventId;
 
 /** A stopped process is taken for dead by the others after this time, in milliseconds. */
 const silenceMs = 3_000;
@@ -62,6 +67,7 @@ export class Faults {
       const alive = hands.alive();
       if (alive.length > 0) hands.kill(this.#chance.pick(alive));
     } else if (!node) return;
+    else if (kind < 0.25) void this.#haunt();
     else if (kind < 0.5) this.#crash(node);
     else if (kind < 0.75) this.#stop(node);
     else if (kind < 0.85) this.#suspect(node);
@@ -105,6 +111,28 @@ export class Faults {
     this.#world.trace('fault', `${node.process.name} is slow`);
     node.process.slowness = this.#chance.between(5, 60);
     this.#world.scheduler.after(this.#chance.between(100, 5_000), () => (node.process.slowness = 1));
+  }
+
+  /** One who held a session long ago writes once more, and knows the head well: only its epoch gives it away (L3). */
+  async #haunt(): Promise<void> {
+    const { oracle, topic } = this.#world;
+    const held = oracle.sessions().filter((state) => state.epoch > 0);
+    if (held.length === 0) return;
+    const { sessionId, workspaceId, seq, epoch } = this.#chance.pick(held);
+    const commit: Commit = {
+      v: commitFormat,
+      commitId: formatId('commit', this.#chance.bytes(16)),
+      streamId: sessionStream(sessionId),
+      workspaceId,
+      keyId: '' as KeyId,
+      epoch: (epoch - 1) as Epoch,
+      expectedSeq: seq,
+      at: 0 as Instant,
+      minFold: 0,
+      records: [{ id: ghostId, kind: 'lease.released', facets: {} }],
+    };
+    const partition = partitionOf(commit.streamId, topic.partitionsOf(topics.sessions));
+    await topic.append([{ topic: topics.sessions, partition, key: commit.streamId, value: encodeCommit(commit) }]);
   }
 
   #drain(node: SimNode): void {

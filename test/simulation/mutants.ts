@@ -95,11 +95,25 @@ export const lastCopy: Mutant = {
   topic: (topic) =>
     overTopic(topic, {
       tail: async function* (from, signal) {
-        for await (const batch of topic.tail(from, signal))
-          yield batch.map((message, at) => asFirstCopy(message, batch.slice(at + 1)));
+        for await (const batch of topic.tail(from, signal)) {
+          const ahead = await readAhead(topic, batch);
+          yield batch.map((message, at) => asFirstCopy(message, [...batch.slice(at + 1), ...ahead]));
+        }
       },
     }),
 };
+
+/** What lies behind a batch in its partitions by now. */
+async function readAhead(topic: Topic, batch: readonly TopicMessage[]): Promise<TopicMessage[]> {
+  const ahead: TopicMessage[] = [];
+  for (const { topic: name, partition } of batch) {
+    if (ahead.some((message) => message.topic === name && message.partition === partition)) continue;
+    const last = batch.findLast((message) => message.topic === name && message.partition === partition);
+    const offset = ((last?.offset ?? 0) + 1) as Offset;
+    ahead.push(...(await topic.read({ topic: name, partition, offset }, 10_000_000)));
+  }
+  return ahead;
+}
 
 function asFirstCopy(message: TopicMessage, later: readonly TopicMessage[]): TopicMessage {
   const commit = message.value ? decodeCommit(message.value) : null;

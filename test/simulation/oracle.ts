@@ -1,15 +1,26 @@
 /** The log as an observer beside the topic reads it at once: what it says at the moment when something happens outside. */
-import { accept, emptyHead, evolveSession, turnOf } from '@manyhands/core';
+import { accept, emptyHead, evolveSession } from '@manyhands/core';
 import type { SessionState, StreamHead } from '@manyhands/core';
 import type { MemoryTopic } from '@manyhands/ports/testing';
 import { decodeCommit, isSessionStream, topics } from '@manyhands/protocol';
-import type { Commit, EventId, Incarnation, Seq, SessionFoldRecord, SessionId, StreamId } from '@manyhands/protocol';
+import type {
+  Commit,
+  Epoch,
+  EventId,
+  Incarnation,
+  Instant,
+  Seq,
+  SessionFoldRecord,
+  SessionId,
+  StreamId,
+} from '@manyhands/protocol';
 
 export class Oracle {
   readonly #topic: MemoryTopic;
   readonly #read = new Map<number, number>();
   readonly #heads = new Map<StreamId, StreamHead>();
   readonly #states = new Map<StreamId, SessionState>();
+  readonly #answers = new Map<EventId, { time: Instant; epoch: Epoch }>();
 
   constructor(topic: MemoryTopic) {
     this.#topic = topic;
@@ -21,11 +32,10 @@ export class Oracle {
     return this.#states.get(sessionId as string as StreamId) ?? null;
   }
 
-  isAnswered(sessionId: SessionId, call: EventId): boolean {
-    const state = this.state(sessionId);
-    if (!state) return false;
-    const open = turnOf(state.phase)?.calls.find((candidate) => candidate.eventId === call);
-    return !open || open.answered;
+  /** When the log said that a call was answered, and the epoch it said so under; null while it does not. */
+  answerTo(call: EventId): { time: Instant; epoch: Epoch } | null {
+    this.#catchUp();
+    return this.#answers.get(call) ?? null;
   }
 
   sessions(): SessionState[] {
@@ -45,7 +55,7 @@ export class Oracle {
     }
   }
 
-  #take(commit: Commit, appendedAt: SessionState['time']): void {
+  #take(commit: Commit, appendedAt: Instant): void {
     const verdict = accept(this.#heads.get(commit.streamId) ?? emptyHead, commit, appendedAt);
     if (!verdict.accepted) return;
     this.#heads.set(commit.streamId, verdict.head);
@@ -54,6 +64,9 @@ export class Oracle {
       const seq = (verdict.firstSeq + index) as Seq;
       const record = { id, kind, facets, threadId: null, seq, time: verdict.head.time } as unknown as SessionFoldRecord;
       state = evolveSession(state, record);
+      if (record.kind === 'agent.tool_result') {
+        this.#answers.set(record.facets.toolUseId, { time: appendedAt, epoch: commit.epoch });
+      }
     });
     if (state) this.#states.set(commit.streamId, state);
   }

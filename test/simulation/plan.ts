@@ -3,6 +3,7 @@ import { defaultTakeoverLimits } from '@manyhands/core';
 import type { TakeoverLimits } from '@manyhands/core';
 import type { Chance } from './chance.ts';
 import type { TopicFaults } from './sim-topic.ts';
+import { noTopicFaults } from './sim-topic.ts';
 
 export interface RunPlan {
   nodes: number;
@@ -21,6 +22,19 @@ export interface RunPlan {
   contextWindowTokens: number;
   takeover: TakeoverLimits;
 }
+
+/** Nothing goes wrong and nobody plays: for stories that are told step by step. */
+export const calm: Partial<RunPlan> = {
+  sessions: 0,
+  partitions: 1,
+  topicFaults: noTopicFaults,
+  faults: 0,
+  lostWakes: 0,
+  farCalls: 0,
+  modelFailures: 0,
+  unreachableHands: 0,
+  contextWindowTokens: 1_000_000,
+};
 
 export function planFrom(chance: Chance): RunPlan {
   const rate = (high: number): number => (chance.happens(0.5) ? 0 : chance.number() * high);

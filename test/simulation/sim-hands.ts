@@ -18,6 +18,8 @@ import type { Epoch, EventId, SessionId, ToolResultContent } from '@manyhands/pr
 
 export interface Start {
   ref: HandRef;
+  /** When the sandbox came to be. */
+  livesSince: number;
   epoch: Epoch;
   executionId: EventId;
 }
@@ -30,6 +32,7 @@ export interface SimHandsOptions {
   pause: (what: 'start' | 'travel' | 'run') => Promise<void>;
   /** What a call does to the session's files, and how it ends. */
   run: (request: ExecuteRequest, files: Map<string, string>) => CallEnd;
+  now?: () => number;
   onStart?: (start: Start) => void;
   /** Whether a request gets no answer this time. */
   isUnreachable?: () => boolean;
@@ -42,6 +45,7 @@ interface RunningCall {
 
 interface Sandbox {
   ref: HandRef;
+  livesSince: number;
   isAlive: boolean;
   died: Promise<void>;
   die: () => void;
@@ -139,7 +143,7 @@ export class SimHands implements SandboxProvider, HandConnector {
         `${other.ref.sessionId}/${other.ref.hand}` === workspace && other.ref.generation < ref.generation;
       if (isEarlier) other.die();
     }
-    const sandbox = newSandbox(ref, files);
+    const sandbox = newSandbox(ref, files, this.#options.now?.() ?? 0);
     this.#sandboxes.set(nameOf(ref), sandbox);
     return sandbox;
   }
@@ -221,17 +225,18 @@ class SimHand implements Hand {
     };
     sandbox.journal.set(executionId, { state: 'running' });
     sandbox.running.set(executionId, call);
-    this.#onStart({ ref: this.ref, epoch, executionId });
+    this.#onStart({ ref: this.ref, livesSince: sandbox.livesSince, epoch, executionId });
     const end = this.#options.run(request, sandbox.files);
     if (end !== 'hangs') void this.#options.pause('run').then(() => call.finish(end));
     return call;
   }
 }
 
-function newSandbox(ref: HandRef, files: Map<string, string>): Sandbox {
+function newSandbox(ref: HandRef, files: Map<string, string>, livesSince: number): Sandbox {
   const { promise, resolve } = Promise.withResolvers<void>();
   const sandbox: Sandbox = {
     ref,
+    livesSince,
     isAlive: true,
     died: promise,
     die: () => {

@@ -54,11 +54,11 @@ export class World {
   #started = 0;
   #failure: unknown = null;
 
-  constructor(seed: number, mutant: Mutant = noMutant) {
+  constructor(seed: number, mutant: Mutant = noMutant, changes: Partial<RunPlan> = {}) {
     this.seed = seed;
     this.mutant = mutant;
     this.#chance = new Chance(seed);
-    this.plan = planFrom(this.#chance.fork());
+    this.plan = { ...planFrom(this.#chance.fork()), ...changes };
     this.topicFaults = this.plan.topicFaults;
     this.scheduler = new Scheduler(this.#chance.fork());
     const partitions = this.plan.partitions;
@@ -162,20 +162,22 @@ export class World {
     return new SimHands({
       pause: (what) =>
         this.scheduler.pause(chance.happens(0.03) ? chance.between(100, 6_000) : chance.between(0, longest[what])),
-      run: () => ({ isError: chance.happens(0.1), text: 'ran' }),
+      run: () => ({ isError: chance.happens(0.1), text: 'ran '.repeat(chance.between(1, 400)) }),
+      now: () => this.scheduler.now,
       onStart: (start) => this.#checkStart(start),
       isUnreachable: () => chance.happens(this.plan.unreachableHands),
     });
   }
 
-  /** E6, and the fence of the hand: nothing starts that the log says was answered. */
-  #checkStart({ ref, epoch, executionId }: Start): void {
+  /** E6; and the fence: in a hand that lived when a later holder answered a call, the call does not start any more (H2). */
+  #checkStart({ ref, livesSince, epoch, executionId }: Start): void {
     this.trace(`hand ${ref.generation}`, `starts ${executionId} at epoch ${epoch}`);
     const same = this.hands.starts.filter(
       (other) => other.executionId === executionId && other.ref.generation === ref.generation,
     );
     if (same.length > 1) this.fail(new Violation(`${executionId} started twice in generation ${ref.generation} (E6)`));
-    if (this.oracle.isAnswered(ref.sessionId, executionId)) {
+    const answer = this.oracle.answerTo(executionId);
+    if (answer && answer.epoch > epoch && answer.time >= startOfTime + livesSince) {
       this.fail(new Violation(`${executionId} started at epoch ${epoch} after the log says it was answered (H2)`));
     }
   }
