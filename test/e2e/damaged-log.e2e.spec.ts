@@ -71,7 +71,14 @@ describe('a log with', () => {
       };
       log.append(table, broken.id, bytesOf(poison));
     });
-    for (const request of [() => broken.session(), () => broken.history(), () => broken.say('Hello?')]) {
+    const { events } = platform.client.beta.sessions;
+    const requests = [
+      () => broken.session(),
+      () => broken.history(),
+      () => broken.say('Hello?'),
+      () => events.stream(broken.id),
+    ];
+    for (const request of requests) {
       await expect(request()).rejects.toMatchObject({
         status: 500,
         type: 'api_error',
