@@ -19,8 +19,8 @@ interface RunningSession {
   done: Promise<void>;
   startedAtMs: number;
   suspect: boolean;
-  /** A wake came meanwhile. */
-  again: boolean;
+  /** The wish for the brain that came meanwhile and that nobody holds; looked at when this run is over. */
+  next: RunnableRow | null;
 }
 
 export class Worker {
@@ -107,7 +107,7 @@ export class Worker {
     if (this.#gentle.signal.aborted) return;
     const running = this.#running.get(row.sessionId);
     if (running) {
-      running.again ||= row.holder === null;
+      if (row.holder === null) running.next = row;
       return;
     }
     const { workers, clock } = this.#deps;
@@ -134,11 +134,11 @@ export class Worker {
 
   #run(sessionId: SessionId, suspect: boolean): void {
     const startedAtMs = this.#deps.clock.monotonicMs();
-    const session: RunningSession = { done: Promise.resolve(), startedAtMs, suspect, again: false };
+    const session: RunningSession = { done: Promise.resolve(), startedAtMs, suspect, next: null };
     this.#running.set(sessionId, session);
     session.done = this.#wake(sessionId, () => (session.suspect = false)).then(() => {
       this.#running.delete(sessionId);
-      if (session.again && !this.#gentle.signal.aborted) this.#run(sessionId, false);
+      if (session.next) this.#offer(session.next);
     });
   }
 
