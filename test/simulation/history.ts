@@ -8,7 +8,13 @@ import type { Writers } from './oracle.ts';
 import { doneText, scriptText } from './script.ts';
 import { must } from './violations.ts';
 
-export function checkHistory(records: readonly SessionLogRecord[], client: Client, writers: Writers): void {
+export interface HistoryOf {
+  client: Client;
+  writers: Writers;
+  mayGiveUp: boolean;
+}
+
+export function checkHistory(records: readonly SessionLogRecord[], { client, writers, mayGiveUp }: HistoryOf): void {
   checkPlaces(records);
   const state = checkFold(records);
   checkOrder(records);
@@ -16,6 +22,11 @@ export function checkHistory(records: readonly SessionLogRecord[], client: Clien
   checkLease(records, writers);
   checkRequests(records, client);
   checkEnd(records, state, client);
+  const isGivenUp = records.some(
+    (record) => record.kind === 'session.error' && record.facets.retryStatus === 'exhausted',
+  );
+  must(mayGiveUp || !isGivenUp, 'a turn was given up');
+  if (!isGivenUp) checkLastAnswer(records, client);
 }
 
 /** L5, L8. */
@@ -115,7 +126,7 @@ function checkRequests(records: readonly SessionLogRecord[], client: Client): vo
     must(!texts.some((text) => text.includes(`"${name}"`)), `the refused ${name} is there`);
 }
 
-/** The session ends where its script ends: the last message was answered to its end, unless an interrupt came after it. */
+/** Nothing is left to do. */
 function checkEnd(records: readonly SessionLogRecord[], state: SessionState, client: Client): void {
   const { phase } = state;
   must(phase.status === (client.end === 'archived' ? 'terminated' : 'idle'), `the session ends ${phase.status}`);
@@ -125,6 +136,10 @@ function checkEnd(records: readonly SessionLogRecord[], state: SessionState, cli
     'the session ends with inputs that wait',
   );
   must(state.lease === null, 'the session ends with a lease');
+}
+
+/** The session ends where its script ends: the last message was answered to its end, unless an interrupt came after it. */
+function checkLastAnswer(records: readonly SessionLogRecord[], client: Client): void {
   const last = client.accepted.findLast(({ kinds }) =>
     kinds.some((kind) => kind !== 'user.tool_confirmation' && kind !== 'user.custom_tool_result'),
   );

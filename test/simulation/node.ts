@@ -104,7 +104,11 @@ export class SimNode {
       liveBus: noBus,
       clock,
       logger,
-      settings: { ...defaultHarnessSettings, takeover: world.plan.takeover, maxModelFailures: 50 },
+      settings: {
+        ...defaultHarnessSettings,
+        takeover: world.plan.takeover,
+        maxModelFailures: world.plan.maxModelFailures,
+      },
       counters: newHarnessCounters(),
     });
   }

@@ -21,6 +21,9 @@ export interface RunPlan {
   unreachableHands: number;
   contextWindowTokens: number;
   takeover: TakeoverLimits;
+  maxModelFailures: number;
+  /** Whether a turn may be given up: by rule its script need not be played to the end then. */
+  mayGiveUp: boolean;
 }
 
 /** Nothing goes wrong and nobody plays: for stories that are told step by step. */
@@ -37,6 +40,7 @@ export const calm: Partial<RunPlan> = {
 };
 
 export function planFrom(chance: Chance): RunPlan {
+  const mayGiveUp = chance.happens(0.15);
   const rate = (high: number): number => (chance.happens(0.5) ? 0 : chance.number() * high);
   return {
     nodes: chance.between(1, 3),
@@ -56,7 +60,8 @@ export function planFrom(chance: Chance): RunPlan {
     modelFailures: rate(0.2),
     unreachableHands: rate(0.1),
     contextWindowTokens: chance.happens(0.25) ? 1_500 : 1_000_000,
-    // Sessions are given up by a rule of their own (H6); here every one shall come to its end.
-    takeover: { ...defaultTakeoverLimits, giveUpAt: 1_000, secondWaitMs: 500, laterWaitMs: 2_000 },
+    takeover: { ...defaultTakeoverLimits, giveUpAt: mayGiveUp ? 2 : 1_000, secondWaitMs: 500, laterWaitMs: 2_000 },
+    maxModelFailures: mayGiveUp ? 2 : 50,
+    mayGiveUp,
   };
 }

@@ -55,7 +55,9 @@ export class RoutedLog implements SessionLog {
   onRunnable(listener: (row: RunnableRow) => void): () => void {
     return this.#self.service.onRunnable((row) => {
       if (this.#chance.happens(this.#world.plan.lostWakes)) return;
-      void this.#self.process.gate().then(() => listener(row));
+      // At once, as within one process, or later, as between two.
+      if (this.#chance.happens(0.5)) listener(row);
+      else void this.#self.process.gate().then(() => listener(row));
     });
   }
 

@@ -46,7 +46,7 @@ async function check(world: World): Promise<RunReport> {
       must(JSON.stringify(mine) === JSON.stringify(theirs), `${node.process.name} comes to another state (L1)`);
     }
     if (client.end === 'deleted') checkDeleted(history);
-    else checkHistory(history, client, world.writers);
+    else checkHistory(history, { client, writers: world.writers, mayGiveUp: world.plan.mayGiveUp });
     hash.update(JSON.stringify(history));
     records += history.length;
   }
