@@ -11,7 +11,7 @@ import { betaHeaders } from '../support/raw-stream.ts';
 const streams = 2_000;
 const megabyte = 1024 * 1024;
 /** What a person would still call an answer in time, on a small machine that does other things too. */
-const promptMs = 5_000;
+const promptMs = 10_000;
 
 describe('among hostile clients', () => {
   const platform = usePlatform();
