@@ -113,7 +113,7 @@ export interface EventPosition {
 
 /** A page of events as it goes over the wire: large ones are read and written out beside the thread that serves. */
 export interface EventsPage {
-  /** The events in the query's order, as one JSON list. */
+  /** The events in the query's order, as one JSON list. The memory is the receiver's own. */
   json: Uint8Array;
   positions: EventPosition[];
   hasMore: boolean;
