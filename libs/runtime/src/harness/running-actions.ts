@@ -3,7 +3,7 @@
  * wanted and missing, aborts what is no longer wanted, and hands every outcome to the loop.
  */
 import type { Action, Knowledge, Outcome } from '@manyhands/core';
-import { costOf } from '@manyhands/core';
+import { costOf, turnOf } from '@manyhands/core';
 import type { EventId } from '@manyhands/protocol';
 import { callModel, limitsOf } from './call-model.ts';
 import type { HarnessDeps } from './deps.ts';
@@ -28,6 +28,8 @@ export class RunningActions {
   readonly #newId: () => EventId;
   readonly #report: (result: ActionResult) => void;
   readonly #running = new Map<EventId, Running>();
+  /** The last model stream. */
+  #modelCall: { key: EventId; previews: Previews } | null = null;
   /** Done, and waiting to be written; not to be started again. */
   readonly #done = new Set<EventId>();
 
@@ -49,14 +51,13 @@ export class RunningActions {
     return [...this.#running.values()].some((running) => running.previews !== null);
   }
 
-  /** What is known of a model request that is about to be cut short. */
+  /** What is known of a model request that is about to be cut short, or was: its end may have to be written twice. */
   get knowledge(): Knowledge {
-    for (const { previews } of this.#running.values()) {
-      if (!previews?.usage) continue;
-      const { price } = limitsOf(this.#held.state, this.#deps);
-      return { cutShort: { usage: previews.usage, cost: costOf(previews.usage, price) } };
-    }
-    return {};
+    const usage = this.#modelCall?.previews.usage;
+    const request = turnOf(this.#held.state.phase)?.request;
+    if (!usage || request?.startId !== this.#modelCall?.key) return {};
+    const { price } = limitsOf(this.#held.state, this.#deps);
+    return { cutShort: { usage, cost: costOf(usage, price) } };
   }
 
   stopExcept(actions: readonly Action[]): void {
@@ -108,6 +109,7 @@ export class RunningActions {
     const controller = new AbortController();
     const previews = action.kind === 'call-model' ? this.#newPreviews() : null;
     const running: Running = { action, controller, previews };
+    if (previews) this.#modelCall = { key: action.key, previews };
     this.#running.set(action.key, running);
     this.#perform(running).then(
       (result) => this.#finish(action.key, running, result),
