@@ -7,7 +7,6 @@ import { SessionLogError } from '@manyhands/ports';
 import { createSessionCommand, sessionAgent } from '@manyhands/ports/testing';
 import { builtinToolNames, formatId } from '@manyhands/protocol';
 import type {
-  AgentId,
   BuiltinToolConfig,
   ClientEvent,
   Command,
@@ -75,7 +74,7 @@ export class Client {
     const initial = this.#chance.happens(0.3) ? this.#message() : null;
     const create = createSessionCommand(workspaceId, {
       sessionId: this.sessionId,
-      agent: { ...sessionAgent(formatId('agent', this.#chance.bytes(16)) as AgentId), tools: agentTools },
+      agent: { ...sessionAgent(formatId('agent', this.#chance.bytes(16))), tools: agentTools },
       environmentId: formatId('environment', this.#chance.bytes(16)),
       initialEvents: initial ? initial.events : [],
     });

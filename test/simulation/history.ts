@@ -1,7 +1,7 @@
 /** What must hold of one session's history when the run is over. */
 import { evolveSession, openCalls } from '@manyhands/core';
 import type { SessionState } from '@manyhands/core';
-import type { EventId, Incarnation, LogRecord, Seq, SessionFoldRecord, SessionLogRecord } from '@manyhands/protocol';
+import type { EventId, Incarnation, LogRecord, Seq, SessionLogRecord } from '@manyhands/protocol';
 import type { Client } from './client.ts';
 import { ghostId } from './faults.ts';
 import type { Writers } from './oracle.ts';
@@ -39,7 +39,7 @@ function checkPlaces(records: readonly LogRecord[]): void {
 
 function checkFold(records: readonly SessionLogRecord[]): SessionState {
   let state: SessionState | null = null;
-  for (const record of records) state = evolveSession(state, record as SessionFoldRecord);
+  for (const record of records) state = evolveSession(state, record);
   must(state !== null, 'the history is empty');
   return state;
 }
@@ -145,7 +145,7 @@ function checkLastAnswer(records: readonly SessionLogRecord[], client: Client): 
   );
   if (!last?.script || client.uncertain.length > 0) return;
   const response = records.findLast((record) => record.kind === 'model.response');
-  const words = response?.payload.blocks.map((block) => String(block['text'] ?? '')) ?? [];
+  const words = response?.payload.blocks.map((block) => block['text']) ?? [];
   must(words.includes(doneText(last.script.name)), `the last message ${last.script.name} was not answered to its end`);
 }
 
