@@ -12,7 +12,8 @@ export interface Delivery {
 /** Before the first event of any session. */
 const beginning = '0.0';
 const pauseMs = 50;
-const waitLimitMs = 150_000;
+/** Kills in quick succession let a session with a slow model wait for long: one that took down two workers runs alone. */
+const waitLimitMs = 300_000;
 
 export class EventFollower {
   readonly deliveries: Delivery[] = [];
