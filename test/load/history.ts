@@ -17,7 +17,6 @@ import {
 import {
   formatId,
   type EventId,
-  type Incarnation,
   type LogRecord,
   type ModelBlock,
   type SessionDraft,
