@@ -190,6 +190,14 @@ describe('replicas of the session log', { timeout: 60_000 }, () => {
     expect(await service.execute(sendText(workspaceId, well, 'yes'))).toMatchObject({ kind: 'done' });
     expect((await service.sessions({ ...list, workspaceId })).items.map(({ value }) => value.id)).toEqual([well]);
     expect(service.counters.brokenStreams).toBe(1);
+    const idempotency = null;
+    expect(
+      await service.execute({ type: 'delete-session', workspaceId, idempotency, sessionId: broken }),
+    ).toMatchObject({
+      kind: 'done',
+      firstSeq: 4,
+    });
+    expect(await service.session(workspaceId, broken)).toBeNull();
   });
 
   it('do not fold a stream that demands a newer build, which folds it (L13)', async () => {

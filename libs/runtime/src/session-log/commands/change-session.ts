@@ -1,10 +1,21 @@
 /** Commands to a session that exists. */
 import { decideArchive, decideDelete, decideSend, decideUpdate } from '@manyhands/core';
 import { sessionStream } from '@manyhands/protocol';
-import type { ArchiveSession, DeleteSession, SendEvents, UpdateSession } from '@manyhands/protocol';
+import type { ArchiveSession, DeleteSession, RecordDraft, SendEvents, UpdateSession } from '@manyhands/protocol';
+import type { StreamRow } from '../copy/stream-rows.ts';
 import { notFound, type CommandDecision, type CommandDeps } from './command-deps.ts';
 
 export type SessionChange = UpdateSession | SendEvents | ArchiveSession | DeleteSession;
+
+/** A session that nobody can fold any more must still be erasable (L12): its deletion stands on its head alone. */
+export function deleteBroken(
+  command: DeleteSession,
+  deps: CommandDeps,
+): { row: StreamRow; records: RecordDraft[] } | null {
+  const row = deps.states.broken(sessionStream(command.sessionId));
+  if (row?.workspaceId !== command.workspaceId) return null;
+  return { row, records: [{ kind: 'session.deleted', id: deps.newId(), facets: {}, payload: null }] };
+}
 
 export async function changeSession(command: SessionChange, deps: CommandDeps): Promise<CommandDecision> {
   const session = deps.states.session(sessionStream(command.sessionId));

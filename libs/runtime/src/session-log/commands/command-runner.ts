@@ -22,7 +22,7 @@ import { Lanes } from '../write/lanes.ts';
 import { CommitTooLarge } from '../write/seal-commit.ts';
 import { changeAgent } from './change-agent.ts';
 import { changeEnvironment } from './change-environment.ts';
-import { changeSession } from './change-session.ts';
+import { changeSession, deleteBroken } from './change-session.ts';
 import type { CommandDecision, CommandDeps } from './command-deps.ts';
 import { createSession } from './create-session.ts';
 
@@ -66,6 +66,8 @@ export class CommandRunner {
   }
 
   async #attempt(command: Command, streamId: StreamId, isBehindBarrier: boolean): Promise<Attempt> {
+    const broken = command.type === 'delete-session' ? deleteBroken(command, this.#options) : null;
+    if (broken) return this.#append(command, streamId, broken.row, broken.records);
     const { row, repetition } = this.#look(command, streamId);
     if (repetition.kind === 'repeated') {
       return { kind: 'done', firstSeq: repetition.firstSeq, lastSeq: repetition.lastSeq, repeated: true };

@@ -37,6 +37,12 @@ export class States {
     return row;
   }
 
+  /** The row of a stream that nobody can fold (L12); null for any other. */
+  broken(streamId: StreamId): StreamRow | null {
+    const row = this.#fold.stream(streamId);
+    return row && row.brokenAt !== 0 && row.deletedAt === 0 ? { ...row } : null;
+  }
+
   /** null: no such session, or deleted. */
   session(streamId: StreamId): FoldedSession | null {
     const row = this.row(streamId);
