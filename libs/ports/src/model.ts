@@ -49,7 +49,11 @@ export type ModelProgress =
  * - 60 s without a byte is `'silent'`.
  */
 export interface Model {
-  respond(request: ModelRequest, onProgress: (progress: ModelProgress) => void, signal: AbortSignal): Promise<ModelResponse>;
+  respond(
+    request: ModelRequest,
+    onProgress: (progress: ModelProgress) => void,
+    signal: AbortSignal,
+  ): Promise<ModelResponse>;
 }
 
 export type ModelErrorCode =
@@ -75,7 +79,9 @@ export class ModelError extends Error {
     this.name = 'ModelError';
     this.code = code;
     this.retryAfterMs = options?.retryAfterMs ?? null;
-    this.retriable = ['overloaded', 'rate_limited', 'server_error', 'connection', 'cut_stream', 'silent'].includes(code);
+    this.retriable = ['overloaded', 'rate_limited', 'server_error', 'connection', 'cut_stream', 'silent'].includes(
+      code,
+    );
   }
 }
 
