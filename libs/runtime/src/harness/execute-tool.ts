@@ -64,7 +64,10 @@ async function answerFromWeb(
         blockedDomains: config?.blocked_domains ?? null,
       };
       const userLocation = config?.user_location ?? null;
-      return await deps.webSearch.search({ query: String(input.query ?? ''), ...domains, userLocation }, signal);
+      return await deps.webSearch.search(
+        { query: typeof input.query === 'string' ? input.query : '', ...domains, userLocation },
+        signal,
+      );
     }
     return failure('This tool is not available.');
   } catch (error) {
