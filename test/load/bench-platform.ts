@@ -29,10 +29,15 @@ export class BenchPlatform {
   static async start(options: ServerOptions = {}): Promise<BenchPlatform> {
     const model = await ModelProcess.start();
     const env = { MANYHANDS_LOG_LEVEL: 'warn', ...options.env };
-    const server = await ServerProcess.start({ modelUrl: model.baseUrl, ...options, env });
-    const platform = new BenchPlatform(server, model);
-    await platform.#makeAgent(server.client());
-    return platform;
+    try {
+      const server = await ServerProcess.start({ modelUrl: model.baseUrl, ...options, env });
+      const platform = new BenchPlatform(server, model);
+      await platform.#makeAgent(server.client());
+      return platform;
+    } catch (error) {
+      await model.stop();
+      throw error;
+    }
   }
 
   async close(): Promise<void> {
