@@ -83,7 +83,9 @@ export function formatId<K extends IdKind>(kind: K, bytes: Uint8Array): IdOf[K] 
 /** Whether a string has the form of an id of this kind; says nothing about its existence. */
 export function isId<K extends IdKind>(kind: K, value: string): value is IdOf[K] {
   const prefix = idPrefixes[kind];
-  return value.length <= prefix.length + 40 && value.startsWith(prefix) && /^[0-9A-Za-z]+$/.test(value.slice(prefix.length));
+  return (
+    value.length <= prefix.length + 40 && value.startsWith(prefix) && /^[0-9A-Za-z]+$/.test(value.slice(prefix.length))
+  );
 }
 
 /** The stream that holds a workspace's agents and environments. */

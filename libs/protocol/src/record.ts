@@ -68,13 +68,7 @@ export type PolicyName = 'always_allow' | 'always_ask' | 'auto';
 
 /** Why a tool call was answered by the platform and not by its tool; the text is made from this when it is read. */
 export type ResultCause =
-  | 'interrupted'
-  | 'not_enabled'
-  | 'denied_by_user'
-  | 'cut_off'
-  | 'invalid_input'
-  | 'retries_exhausted'
-  | 'sandbox_lost';
+  'interrupted' | 'not_enabled' | 'denied_by_user' | 'cut_off' | 'invalid_input' | 'retries_exhausted' | 'sandbox_lost';
 
 export type RetryStatus = 'retrying' | 'exhausted' | 'terminal';
 
@@ -98,8 +92,14 @@ export interface ResourceRecords {
   'agent.created': Shape<{ agentId: AgentId; version: number }, { agent: AgentConfig }>;
   'agent.updated': Shape<{ agentId: AgentId; version: number }, { agent: AgentConfig }>;
   'agent.archived': Shape<{ agentId: AgentId }>;
-  'environment.created': Shape<{ environmentId: EnvironmentId; nameHash: string }, { environment: EnvironmentSettings }>;
-  'environment.updated': Shape<{ environmentId: EnvironmentId; nameHash: string }, { environment: EnvironmentSettings }>;
+  'environment.created': Shape<
+    { environmentId: EnvironmentId; nameHash: string },
+    { environment: EnvironmentSettings }
+  >;
+  'environment.updated': Shape<
+    { environmentId: EnvironmentId; nameHash: string },
+    { environment: EnvironmentSettings }
+  >;
   'environment.archived': Shape<{ environmentId: EnvironmentId }>;
   'environment.deleted': Shape<{ environmentId: EnvironmentId }>;
 }

@@ -55,7 +55,12 @@ export type ClientEvent =
   | { type: 'system.message'; content: SystemContent[] }
   | { type: 'user.interrupt'; sessionThreadId: ThreadId | null }
   | { type: 'user.tool_confirmation'; toolUseId: EventId; result: 'allow' | 'deny'; denyMessage: string | null }
-  | { type: 'user.custom_tool_result'; toolUseId: EventId; isError: boolean | undefined; content: ToolResultContent[] | undefined };
+  | {
+      type: 'user.custom_tool_result';
+      toolUseId: EventId;
+      isError: boolean | undefined;
+      content: ToolResultContent[] | undefined;
+    };
 
 export interface CreateSession extends CommandBase {
   type: 'create-session';

@@ -71,7 +71,11 @@ describe('the fold', () => {
     const story = new Story().passes(5);
     expect(story.state).toMatchObject({ lastStop: null, startedAt: null });
     story.sends(message('hi')).passes(5).claims().says('hello').passes(5).sends(message('more'));
-    expect(story.state).toMatchObject({ lastStop: { type: 'end_turn' }, startedAt: story.now - 10, updatedAt: story.now });
+    expect(story.state).toMatchObject({
+      lastStop: { type: 'end_turn' },
+      startedAt: story.now - 10,
+      updatedAt: story.now,
+    });
   });
 
   it.each(['provisioned', 'lost', 'checkpointed', 'destroyed'] as const)('knows that a hand was %s', (status) => {
