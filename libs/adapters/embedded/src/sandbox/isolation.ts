@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { SessionId } from '@manyhands/protocol';
 import { isolatedCommand, type DaemonParts, type Isolation } from './daemon-command.ts';
+import { path } from './launch.ts';
 import { LifeDirectory } from './life-directory.ts';
 import { giveTo, userOf } from './sandbox-user.ts';
 import { inside } from './sandbox-view.ts';
@@ -56,7 +57,7 @@ async function findProblem(isolation: RealIsolation, directory: string, parts: P
       '-e',
       probe,
     ]) as [string, ...string[]];
-    await run(program, parameters, { timeout: probeTimeoutMs, killSignal: 'SIGKILL' });
+    await run(program, parameters, { timeout: probeTimeoutMs, killSignal: 'SIGKILL', env: { PATH: path } });
     return null;
   } catch (error) {
     const { stderr, message } = error as Error & { stderr?: string };

@@ -30,7 +30,7 @@ exec "$@"
 `.replaceAll(String.raw`\$`, '$');
 
 /** The places programs of the system are found at; everything else a sandbox is told explicitly. */
-const path = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+export const path = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 export function launch(life: LifeDirectory, cgroupFiles: string[], command: string[]): ChildProcess {
   const log = openSync(life.log, 'a', 0o600);
