@@ -1,4 +1,13 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { createHash } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -124,6 +133,13 @@ describe('the session log on disk', { timeout: 60_000 }, () => {
     }
     return hash.digest('hex');
   }
+
+  it('lets its owner alone read its files', async () => {
+    await sessionWithSecrets(await start());
+    const names = readdirSync(directory);
+    expect(names).toEqual(expect.arrayContaining(['copy.db', 'copy.db-wal', 'copy.db-shm', 'keys.db', 'keys.db-wal']));
+    for (const name of names) expect(statSync(file(name)).mode & 0o777, name).toBe(0o600);
+  });
 
   it('shows no plaintext in any file, and nothing at all of a deleted session', async () => {
     const erasedElsewhere: string[] = [];

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -23,6 +23,13 @@ describe('DataDirectoryLock', () => {
     const held = acquire();
     expect(statSync(directory).mode & 0o777).toBe(0o700);
     expect(readFileSync(format(), 'utf8')).toBe(`${dataDirectoryFormat}\n`);
+    held.release();
+  });
+
+  it('makes only files that their owner alone may read', () => {
+    const held = acquire();
+    for (const name of readdirSync(directory))
+      expect(statSync(path.join(directory, name)).mode & 0o777, name).toBe(0o600);
     held.release();
   });
 

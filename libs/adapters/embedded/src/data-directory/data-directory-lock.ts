@@ -5,7 +5,7 @@
  * however it dies, and a child does not inherit it, so a sandbox that outlives the server does not keep it. Whoever
  * holds it knows that every earlier process on this directory is dead.
  */
-import { mkdirSync, readFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { isMissing, syncDirectory, writeDurableFile } from '../durable-file.ts';
@@ -71,7 +71,9 @@ const sqliteBusy = 5;
 function lock(directory: string): DatabaseSync {
   let database: DatabaseSync | undefined;
   try {
-    database = new DatabaseSync(path.join(directory, 'lock'), { timeout: 0 });
+    const file = path.join(directory, 'lock');
+    makePrivateFile(file);
+    database = new DatabaseSync(file, { timeout: 0 });
     database.exec('BEGIN EXCLUSIVE');
     return database;
   } catch (error) {
@@ -81,6 +83,18 @@ function lock(directory: string): DatabaseSync {
         cause: error,
       });
     throw new DataDirectoryError('unusable', `The data directory ${directory} cannot be locked.`, { cause: error });
+  }
+}
+
+/**
+ * SQLite would let everybody read what it makes. A file that is there must not even be opened: closing it again would
+ * take away the lock that this process may hold on it.
+ */
+function makePrivateFile(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', 0o600));
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
   }
 }
 

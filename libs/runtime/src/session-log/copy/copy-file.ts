@@ -4,7 +4,7 @@
  * `synchronous=OFF`: a power cut may damage the file, and then it is folded again. `secure_delete`: what a deletion frees
  * is overwritten, so that erased rows do not linger in free pages.
  */
-import { existsSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import type { Logger } from '@manyhands/ports';
 import { copySchema, copySchemaVersion } from './copy-schema.ts';
@@ -30,11 +30,22 @@ export function openCopyFile(path: string, identity: CopyIdentity, logger: Logge
 }
 
 export function openDatabase(path: string): DatabaseSync {
+  if (path !== inMemory) makePrivateFile(path);
   const db = new DatabaseSync(path);
   db.exec('PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF; PRAGMA secure_delete=ON');
   // The default of 2 MB makes a rebuild read its own index pages back again and again.
   db.exec('PRAGMA cache_size=-32000; PRAGMA temp_store=MEMORY');
   return db;
+}
+
+/** SQLite would let everybody read what it makes. It gives its other files the mode of this one. */
+function makePrivateFile(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch (error) {
+    // A file that is there must not be opened beside SQLite: closing it would take SQLite's locks away.
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  }
 }
 
 export function removeDatabase(path: string): void {
