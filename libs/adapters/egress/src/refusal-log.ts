@@ -36,7 +36,7 @@ export class RefusalLog {
       return;
     }
     this.#lines += 1;
-    const fields = { session: this.#sessionKey, reason: error.code, method, host: target?.host, port: target?.port };
+    const fields = { sessionId: this.#sessionKey, reason: error.code, method, host: target?.host, port: target?.port };
     this.#logger.warn({ ...fields, ...(this.#leftOut > 0 && { leftOut: this.#leftOut }) }, 'egress refused');
     this.#leftOut = 0;
   }

@@ -196,7 +196,7 @@ describe('failures and limits', () => {
       await throughProxy(socketPath, url, { method: 'POST', headers: { 'x-a': 'field-canary' }, body: 'body-canary' });
     }
     expect(JSON.parse(lines[0] ?? '')).toEqual({
-      session: 'sesn_test',
+      sessionId: 'sesn_test',
       reason: 'address_not_allowed',
       method: 'POST',
       host: 'private.test',
