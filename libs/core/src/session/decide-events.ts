@@ -1,7 +1,7 @@
 /** `SendEvents`: each event is decided on the state that the ones before it leave; one refusal refuses them all. */
 import type { ClientEvent, EventId } from '@manyhands/protocol';
 import type { SessionState, ToolCall } from './state.ts';
-import { refuse, type DecideContext, type Decision } from './decision.ts';
+import { refuse, refuseEnded, type DecideContext, type Decision } from './decision.ts';
 import { turnOf } from './evolve.ts';
 import { Plan } from './plan.ts';
 import { addIdle, addRunning, closeCalls } from './turn-end.ts';
@@ -13,9 +13,8 @@ export const maxQueuedMessages = 100;
 type EventOf<T extends ClientEvent['type']> = Extract<ClientEvent, { type: T }>;
 
 export function decideEvents(state: SessionState, events: readonly ClientEvent[], context: DecideContext): Decision {
-  if (state.phase.status === 'terminated') {
-    return refuse('session_terminated', 'The session is terminated and accepts no events.');
-  }
+  const ended = refuseEnded(state, 'accepts no events');
+  if (ended) return ended;
   const plan = new Plan(state, context.now, context.newId);
   let previous: ClientEvent | null = null;
   for (const event of events) {

@@ -71,6 +71,15 @@ describe('archive and delete', () => {
     expect(story.state).toMatchObject({ phase: { status: 'terminated' }, archivedAt: story.now });
   });
 
+  it('are told to whoever comes after an archive', () => {
+    const archived = new Story().archives();
+    const refusals = [archived.decidesOn(message('hi')), archived.decidesUpdate({ title: 'a' })];
+    expect(refusals).toMatchObject([
+      { refusal: { code: 'session_terminated', message: 'The session is archived and accepts no events.' } },
+      { refusal: { code: 'session_terminated', message: 'The session is archived and cannot be updated.' } },
+    ]);
+  });
+
   it('keep the stop reason of the last idle', () => {
     const story = new Story().sends(message('hi')).claims().says('hello').archives();
     expect(story.state).toMatchObject({ phase: { status: 'terminated' }, lastStop: { type: 'end_turn' } });

@@ -15,7 +15,7 @@ import type {
 } from '@manyhands/protocol';
 import type { SessionState } from './state.ts';
 import { decideEvents } from './decide-events.ts';
-import { refuse, type DecideContext, type Decision } from './decision.ts';
+import { refuse, refuseEnded, type DecideContext, type Decision } from './decision.ts';
 import { evolveSession, turnOf } from './evolve.ts';
 import { Plan } from './plan.ts';
 import { addIdle, addRunning } from './turn-end.ts';
@@ -73,8 +73,8 @@ export function decideUpdate(
   current: SessionContents,
   context: DecideContext,
 ): Decision {
-  if (state.phase.status === 'terminated')
-    return refuse('session_terminated', 'The session is terminated and cannot be updated.');
+  const ended = refuseEnded(state, 'cannot be updated');
+  if (ended) return ended;
   if (command.agent && state.phase.status !== 'idle') {
     return refuse('session_running', 'The agent of a session can only be updated while the session is idle.');
   }
