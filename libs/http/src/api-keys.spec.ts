@@ -27,6 +27,10 @@ describe('the credential of a request', () => {
   ])('is missing in %o', (headers) => {
     expect(() => credentialOf(headers)).toThrow(expect.objectContaining({ code: 'authentication_failed' }));
   });
+
+  it('is asked for in both of its headers', () => {
+    expect(() => credentialOf({})).toThrow(/Authorization: Bearer <key>, or x-api-key: <key>/);
+  });
 });
 
 describe('fixed API keys', () => {

@@ -22,7 +22,10 @@ export function credentialOf(headers: IncomingHttpHeaders): string {
   }
   const key = bearer === undefined ? apiKey : /^Bearer +(\S+)$/i.exec(bearer.trim())?.[1];
   if (typeof key === 'string' && key !== '') return key;
-  throw new ApiError('authentication_failed', 'An API key is required: Authorization: Bearer <key>.');
+  throw new ApiError(
+    'authentication_failed',
+    'An API key is required: Authorization: Bearer <key>, or x-api-key: <key>.',
+  );
 }
 
 export async function identify(headers: IncomingHttpHeaders, authenticate: Authenticate): Promise<Identity> {
