@@ -62,7 +62,7 @@ async function rebuild(platform: BenchPlatform, starts: readonly number[]): Prom
     await rm(path.join(platform.server.dataDirectory, `copy.db${suffix}`), { force: true });
   }
   const took = await timeToReady(platform);
-  const records = await platform.metric('manyhands_session_log_folded_records');
+  const records = await platform.metric('manyhands_session_log_records_folded_total');
   const folding = took - Math.min(...starts);
   const values = { records, ms: took, recordsPerSecond: (records / folding) * 1_000 };
   const shown = `${records} records in ${round(folding)} ms beyond a start: ${round(values.recordsPerSecond)} records/s`;

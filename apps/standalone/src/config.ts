@@ -23,6 +23,7 @@ const schema = z.object({
     .optional(),
   ANTHROPIC_API_KEY: z.string().optional(),
   ANTHROPIC_BASE_URL: z.url({ protocol: /^https?$/, message: 'must be an http or https URL' }).optional(),
+  MANYHANDS_DEMO_MODEL: z.string().default('claude-sonnet-5'),
   MANYHANDS_LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(', ')}`).default('info'),
   MANYHANDS_MAX_RUNNING_SESSIONS: integer(1, 100_000).default(1_000),
   MANYHANDS_MAX_OPEN_STREAMS: integer(1, 100_000).default(10_000),
@@ -70,6 +71,10 @@ export interface Config {
   unsafeNoIsolation: boolean;
   /** Play the demonstration, then end. */
   demoOnly: boolean;
+  /** The model of the demonstration where there is a real one. */
+  demoModel: string;
+  /** Variables that look like settings and are none: most often misspelled. */
+  unknownSettings: string[];
 }
 
 export const usage = `Manyhands, standalone: log, harness, sandboxes and API in one process.
@@ -87,6 +92,7 @@ Environment
   MANYHANDS_DATA_DIR (.manyhands)          everything that is kept
   MANYHANDS_API_KEY                        the key clients send; made and printed at the first start when absent
   ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL    the model; without a key a scripted model answers
+  MANYHANDS_DEMO_MODEL (claude-sonnet-5)   the model of --demo where ANTHROPIC_API_KEY is set
   MANYHANDS_LOG_LEVEL (info)               ${logLevels.join(', ')}
   MANYHANDS_MAX_RUNNING_SESSIONS (1000)    sessions that run at once; more wait
   MANYHANDS_MAX_OPEN_STREAMS (10000)       open event streams
@@ -129,6 +135,10 @@ export function readConfig(
     egressAllow: env.MANYHANDS_EGRESS_ALLOW,
     unsafeNoIsolation: values['unsafe-no-isolation'] ?? false,
     demoOnly: values.demo ?? false,
+    demoModel: env.MANYHANDS_DEMO_MODEL,
+    unknownSettings: Object.keys(environment).filter(
+      (name) => name.startsWith('MANYHANDS_') && !(name in schema.shape),
+    ),
   };
 }
 

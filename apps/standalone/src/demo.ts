@@ -29,7 +29,11 @@ export async function playDemo(api: ApiAddress, model: string, print: (line: str
   for await (const event of streamEvents(api, session.id, limit)) {
     const line = describe(event);
     if (line) print(line);
-    if (event.type === 'session.status_idle') return;
+    if (event.type === 'session.status_idle') {
+      const stop = (event.stop_reason as { type: string }).type;
+      if (stop !== 'end_turn') throw new Error(`the session ended with ${stop}`);
+      return;
+    }
   }
   throw new Error('the stream ended before the session was idle');
 }
@@ -66,14 +70,14 @@ export function sdkExample(api: ApiAddress, model: string): string {
   return `import Anthropic from '@anthropic-ai/sdk';
 
 const client = new Anthropic({ baseURL: '${api.baseUrl}', apiKey: process.env.MANYHANDS_API_KEY });
-const environment = await client.beta.environments.create({ name: 'my-environment' });
+const environment = await client.beta.environments.create({ name: 'my-environment-' + Date.now() });
 const agent = await client.beta.agents.create({
   name: 'My agent', model: '${model}', tools: [{ type: 'agent_toolset_20260401' }],
 });
 const session = await client.beta.sessions.create({ agent: agent.id, environment_id: environment.id });
 const stream = await client.beta.sessions.events.stream(session.id);
 await client.beta.sessions.events.send(session.id, {
-  events: [{ type: 'user.message', content: [{ type: 'text', text: 'Count the files in /etc.' }] }],
+  events: [{ type: 'user.message', content: [{ type: 'text', text: '${question}' }] }],
 });
 for await (const event of stream) {
   console.log(event.type);

@@ -14,7 +14,8 @@ export function describeFailure(error: unknown): Failure {
   if (error instanceof ConfigError) return { exitCode: exitCodes.config, message: error.message };
   if (error instanceof DataDirectoryError) {
     const exitCode = error.code === 'locked' ? exitCodes.locked : exitCodes.damaged;
-    return { exitCode, message: error.message };
+    const advice = 'Stop that process, or choose another MANYHANDS_DATA_DIR (and PORT).';
+    return { exitCode, message: error.code === 'locked' ? `${error.message}\n${advice}` : error.message };
   }
   if (error instanceof SecretFileError || error instanceof KeyServiceError)
     return { exitCode: exitCodes.damaged, message: error.message };
@@ -28,7 +29,7 @@ export function describeFailure(error: unknown): Failure {
   if (isListenError(error)) {
     return {
       exitCode: exitCodes.portTaken,
-      message: `Cannot listen on ${error.address ?? ''}:${error.port ?? ''}: ${error.code}. Choose another PORT or HOST.`,
+      message: `Cannot listen on ${error.address ?? error.hostname ?? ''}${error.port === undefined ? '' : `:${error.port}`}: ${error.code}. Choose another PORT or HOST.`,
     };
   }
   return {
@@ -37,6 +38,10 @@ export function describeFailure(error: unknown): Failure {
   };
 }
 
-function isListenError(error: unknown): error is NodeJS.ErrnoException & { address?: string; port?: number } {
-  return error instanceof Error && 'syscall' in error && error.syscall === 'listen';
+function isListenError(
+  error: unknown,
+): error is NodeJS.ErrnoException & { address?: string; hostname?: string; port?: number } {
+  return (
+    error instanceof Error && 'syscall' in error && (error.syscall === 'listen' || error.syscall === 'getaddrinfo')
+  );
 }

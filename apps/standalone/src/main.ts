@@ -7,7 +7,6 @@ import { describeFailure } from './failure.ts';
 import { startServer, type Server } from './server.ts';
 
 const scriptedModel = 'scripted-1';
-const realModel = 'claude-sonnet-4-5';
 
 function print(line: string): void {
   process.stdout.write(`${line}\n`);
@@ -15,23 +14,33 @@ function print(line: string): void {
 
 function greet(server: Server, config: Config): void {
   print(`Manyhands is ready at ${server.baseUrl}`);
+  if (!isLoopback(config.host))
+    print('It can be reached from other machines, over plain HTTP: put TLS in front of it.');
   print(`Data: ${config.dataDirectory}`);
-  if (server.apiKey.created) print(`API key, made just now and kept in the data directory: ${server.apiKey.key}`);
+  if (server.apiKey.created) print(`API key, made just now: ${server.apiKey.key}`);
+  if (server.apiKey.file) print(`The API key is in ${server.apiKey.file}`);
   if (config.model) print(`Model: ${config.model.baseUrl ?? 'https://api.anthropic.com'}`);
   else
     print(
       'Model: none. ANTHROPIC_API_KEY is not set, so a scripted model answers; it can use the sandbox, but it does not think.',
     );
+  for (const name of config.unknownSettings) print(`Warning: ${name} is set but is no setting; see --help.`);
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host.startsWith('127.');
 }
 
 async function demonstrate(server: Server, config: Config): Promise<void> {
-  const model = config.model ? realModel : scriptedModel;
+  const model = config.model ? config.demoModel : scriptedModel;
   const api = { baseUrl: server.baseUrl, apiKey: server.apiKey.key };
-  if (!config.model || config.demoOnly) {
+  const plays = !config.model || config.demoOnly;
+  if (plays) {
     print('\nA demonstration:\n');
     await playDemo(api, model, print);
   }
-  print(`\nThe same from the official SDK (npm install @anthropic-ai/sdk):\n\n${sdkExample(api, model)}\n`);
+  const what = plays ? 'The same' : 'A session';
+  print(`\n${what} from the official SDK (npm install @anthropic-ai/sdk):\n\n${sdkExample(api, model)}\n`);
 }
 
 async function run(config: Config): Promise<number> {
@@ -49,7 +58,10 @@ async function run(config: Config): Promise<number> {
       exitCode = config.demoOnly ? 1 : 0;
     }
   }
-  if (!config.demoOnly) await stopped;
+  if (!config.demoOnly) {
+    await stopped;
+    print('Stopping: open model streams may finish, a second signal ends at once.');
+  }
   return Math.max(await shutDown(server.shutdown, logger), exitCode);
 }
 

@@ -27,7 +27,8 @@ export interface Data {
   blobs: BlobStore;
   keys: KeyService;
   signingKey: SigningKey;
-  apiKey: { key: string; created: boolean };
+  /** `file`: where it is kept; null when it was given. */
+  apiKey: { key: string; created: boolean; file: string | null };
   /** Nothing was ever run here. */
   isNew: boolean;
   close(): Promise<void>;
@@ -47,7 +48,9 @@ export async function openData(directory: string, givenApiKey: string | null): P
       // A log whose keys are gone is not given new ones: it could never be read again.
       keys: FileKeyService.open(inside('key-encryption.key'), { mayCreate: isNew }),
       signingKey: loadOrCreateSigningKey(inside('grants.key')),
-      apiKey: givenApiKey ? { key: givenApiKey, created: false } : loadOrCreateApiKey(inside('api.key')),
+      apiKey: givenApiKey
+        ? { key: givenApiKey, created: false, file: null }
+        : { ...loadOrCreateApiKey(inside('api.key')), file: inside('api.key') },
       isNew,
       close: async () => {
         await topic.close();

@@ -19,7 +19,7 @@ import {
 } from '@manyhands/runtime';
 import type { Config } from './config.ts';
 import { exposeMetrics } from './metrics.ts';
-import { openData } from './open-data.ts';
+import { openData, type Data } from './open-data.ts';
 import { openHands } from './open-hands.ts';
 
 /** The one workspace of a standalone server; it needs no record, so its id is the same everywhere. */
@@ -29,7 +29,7 @@ const handSweepMs = 30_000;
 
 export interface Server {
   baseUrl: string;
-  apiKey: { key: string; created: boolean };
+  apiKey: Data['apiKey'];
   /** Nothing was ever run in this data directory. */
   isNew: boolean;
   /** What takes the server down, in order. */

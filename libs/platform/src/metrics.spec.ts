@@ -20,6 +20,15 @@ describe('metrics', () => {
     expect((await metrics.render()).text).toContain('manyhands_streams_open{service="api"} 7');
   });
 
+  it('asks a counter with a reader at every scrape', async () => {
+    const metrics = new Metrics({ service: 'api' });
+    let count = 2;
+    metrics.counter({ name: 'claims_total', help: 'Claims.' }, () => count);
+    expect((await metrics.render()).text).toContain('manyhands_claims_total{service="api"} 2');
+    count = 5;
+    expect((await metrics.render()).text).toContain('manyhands_claims_total{service="api"} 5');
+  });
+
   it('keeps two registries of one process apart', async () => {
     const first = new Metrics({ service: 'a' });
     const second = new Metrics({ service: 'b' });

@@ -28,8 +28,18 @@ export class Metrics {
     }
   }
 
-  counter<Label extends string = never>(options: MetricOptions<Label>): Counter<Label> {
-    return new Counter(this.#configuration(options));
+  /** With `read`, the count is kept elsewhere and asked for when somebody scrapes. */
+  counter<Label extends string = never>(options: MetricOptions<Label>, read?: () => number): Counter<Label> {
+    const counter: Counter<Label> = new Counter({
+      ...this.#configuration(options),
+      ...(read && {
+        collect: () => {
+          counter.reset();
+          counter.inc(read());
+        },
+      }),
+    });
+    return counter;
   }
 
   /** With `read`, the value is asked for when somebody scrapes. */

@@ -33,6 +33,15 @@ describe('shutdown', () => {
     expect(closed).toBe(true);
   });
 
+  it('takes a second signal right after the first for the same one', async () => {
+    const stopped = untilStopSignal();
+    process.emit('SIGINT', 'SIGINT');
+    process.emit('SIGINT', 'SIGINT');
+    expect(await stopped).toBe('SIGINT');
+    process.removeAllListeners('SIGTERM');
+    process.removeAllListeners('SIGINT');
+  });
+
   it('waits for a signal', async () => {
     const stopped = untilStopSignal();
     process.emit('SIGTERM', 'SIGTERM');

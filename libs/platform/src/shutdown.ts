@@ -11,14 +11,20 @@ export interface ShutdownStep {
   limitMs: number;
 }
 
-/** Resolves at the first signal. A second one ends the process at once: whoever sends it has waited long enough. */
+/**
+ * A second signal so soon after the first is the same one: a terminal sends Ctrl-C to npm and to us, and npm passes it on.
+ * Milliseconds.
+ */
+const sameSignalMs = 1_000;
+
+/** Resolves at the first signal. A later one ends the process at once: whoever sends it has waited long enough. */
 export function untilStopSignal(): Promise<StopSignal> {
   return new Promise((resolve) => {
-    let asked = false;
+    let askedAt: number | null = null;
     for (const signal of signals) {
       process.on(signal, () => {
-        if (asked) process.exit(1);
-        asked = true;
+        if (askedAt !== null && performance.now() - askedAt > sameSignalMs) process.exit(1);
+        askedAt ??= performance.now();
         resolve(signal);
       });
     }

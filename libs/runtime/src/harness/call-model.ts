@@ -14,9 +14,9 @@ import {
 } from '@manyhands/core';
 import type { ModelRequest, ModelResponse } from '@manyhands/ports';
 import { ModelError } from '@manyhands/ports';
-import type { Instant, SessionAgent, SessionErrorType } from '@manyhands/protocol';
+import type { Instant, SessionAgent, SessionErrorType, TokenUsage } from '@manyhands/protocol';
 import type { OpenRequest } from '@manyhands/core';
-import type { HarnessDeps } from './deps.ts';
+import type { HarnessCounters, HarnessDeps } from './deps.ts';
 import { availableTools } from './deps.ts';
 import type { HeldSession } from './held-session.ts';
 import type { Previews } from './previews.ts';
@@ -42,6 +42,7 @@ export async function callModel(call: ModelCall, deps: HarnessDeps): Promise<Out
       },
       signal,
     );
+    countTokens(response.usage, deps.counters);
     return request.purpose === 'turn'
       ? responded(response, call, agent, deps)
       : compactedOrFailed(response, call, deps);
@@ -49,8 +50,19 @@ export async function callModel(call: ModelCall, deps: HarnessDeps): Promise<Out
     if (signal.aborted) return null;
     if (!(error instanceof ModelError)) throw error;
     deps.counters.modelFailures++;
+    const { sessionId } = held.state;
+    deps.logger.warn({ sessionId, code: error.code, retriable: error.retriable }, 'a model request failed');
     return failed(error, call, deps);
   }
+}
+
+function countTokens(usage: TokenUsage, counters: HarnessCounters): void {
+  counters.inputTokens +=
+    usage.inputTokens +
+    usage.cacheReadInputTokens +
+    usage.cacheCreation5mInputTokens +
+    usage.cacheCreation1hInputTokens;
+  counters.outputTokens += usage.outputTokens;
 }
 
 function promptOf(held: HeldSession, request: OpenRequest, agent: SessionAgent, deps: HarnessDeps): ModelRequest {

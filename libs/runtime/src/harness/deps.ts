@@ -76,6 +76,9 @@ export interface HarnessCounters {
   turnsAbandoned: number;
   modelRequests: number;
   modelFailures: number;
+  /** Uncached, written to and read from the provider's cache together. */
+  inputTokens: number;
+  outputTokens: number;
   toolCalls: number;
   handsLost: number;
 }
@@ -88,6 +91,8 @@ export function newHarnessCounters(): HarnessCounters {
     turnsAbandoned: 0,
     modelRequests: 0,
     modelFailures: 0,
+    inputTokens: 0,
+    outputTokens: 0,
     toolCalls: 0,
     handsLost: 0,
   };
