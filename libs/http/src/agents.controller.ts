@@ -35,8 +35,8 @@ export class AgentsController {
   @Post()
   @HttpCode(200)
   async create(@Req() request: FastifyRequest, @Body() rawBody: unknown): Promise<Agent> {
+    refuseUnsupported(unsupportedInAgent(rawBody));
     const body = parseBody(createAgentBodySchema, rawBody);
-    refuseUnsupported(unsupportedInAgent(body));
     const { models, hasWebSearch } = this.#api.options;
     refuseMissingWebSearch(body.tools, hasWebSearch);
     const { workspaceId } = request.identity;
@@ -78,8 +78,8 @@ export class AgentsController {
     @Body() rawBody: unknown,
   ): Promise<Agent> {
     const agentId = parseId('agent', id);
+    refuseUnsupported(unsupportedInAgent(rawBody));
     const body = parseBody(updateAgentBodySchema, rawBody);
-    refuseUnsupported(unsupportedInAgent(body));
     refuseMissingWebSearch(body.tools, this.#api.options.hasWebSearch);
     const { workspaceId } = request.identity;
     const command = { type: 'update-agent', workspaceId, idempotency: markOf(request), agentId, body } as const;

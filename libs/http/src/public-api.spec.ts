@@ -145,16 +145,25 @@ describe('agents', () => {
   });
 
   it('with what comes later are refused clearly', async () => {
+    const mcp_servers = [{ type: 'url', name: 'm', url: 'https://m.example.com' }];
     const later = [
-      {
-        mcp_servers: [{ type: 'url', name: 'm', url: 'https://m.example.com' }],
-        tools: [{ type: 'mcp_toolset', mcp_server_name: 'm' }],
-      },
-      { multiagent: { type: 'coordinator', agents: ['self'] } },
+      { mcp_servers },
+      { mcp_servers, tools: [{ type: 'mcp_toolset', mcp_server_name: 'm' }] },
+      { tools: [{ type: 'mcp_toolset', mcp_server_name: 'm' }] },
+      { skills: [{ type: 'anthropic', skill_id: 'pptx' }] },
     ];
-    for (const changes of later) {
-      const refused = await refusal('POST', '/agents', { name: 'a', model: 'm', ...changes });
-      expect(refused).toMatchObject({ status: 400 });
+    const { id } = await newAgent();
+    const overridden = { type: 'agent_with_overrides', id };
+    const environment_id = (await newEnvironment()).id;
+    const session = (await newSession()).id;
+    for (const changes of [...later, { multiagent: { type: 'coordinator', agents: ['self'] } }]) {
+      const notYet = { status: 400, message: expect.stringContaining('not supported yet') as string };
+      expect(await refusal('POST', '/agents', { name: 'a', model: 'm', ...changes })).toMatchObject(notYet);
+      expect(await refusal('POST', `/agents/${id}`, { version: 1, ...changes })).toMatchObject(notYet);
+      if ('multiagent' in changes) continue;
+      const agent = { ...overridden, ...changes };
+      expect(await refusal('POST', '/sessions', { agent, environment_id })).toMatchObject(notYet);
+      expect(await refusal('POST', `/sessions/${session}`, { agent: changes })).toMatchObject(notYet);
     }
   });
 

@@ -2,6 +2,7 @@ import type { SessionListQuery } from '@manyhands/ports';
 import {
   createSessionBodySchema,
   listSessionsQuerySchema,
+  unsupportedInSessionAgent,
   updateSessionBodySchema,
   type AgentId,
   type BidirectionalPage,
@@ -17,7 +18,7 @@ import { doneOrRefuse } from './api-error.ts';
 import { createSession } from './create-session.ts';
 import { decodeResourceCursor, type ResourcePosition } from './cursors.ts';
 import { bidirectionalPage } from './list-pages.ts';
-import { found, parseBody, parseId, parseQuery } from './parse.ts';
+import { found, parseBody, parseId, parseQuery, refuseUnsupported } from './parse.ts';
 import { PUBLIC_API, type PublicApi } from './public-api.ts';
 import { markOf } from './request-context.ts';
 import { OpenStreams } from './stream/open-streams.ts';
@@ -36,6 +37,7 @@ export class SessionsController {
   @Post()
   @HttpCode(200)
   async create(@Req() request: FastifyRequest, @Body() rawBody: unknown): Promise<Session> {
+    refuseUnsupported(unsupportedInSessionAgent(rawBody));
     const body = parseBody(createSessionBodySchema, rawBody);
     const context = { identity: request.identity, mark: markOf(request) };
     return createSession(body, context, { api: this.#api, streams: this.#streams });
@@ -64,6 +66,7 @@ export class SessionsController {
     @Body() rawBody: unknown,
   ): Promise<Session> {
     const sessionId = parseId('session', id);
+    refuseUnsupported(unsupportedInSessionAgent(rawBody));
     const body = parseBody(updateSessionBodySchema, rawBody);
     const context = { identity: request.identity, mark: markOf(request) };
     const command = await updateSessionCommand(body, sessionId, context, this.#api);

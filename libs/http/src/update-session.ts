@@ -1,6 +1,5 @@
 /** An update of a session as the log's command takes it. */
 import {
-  unsupportedInSession,
   updateSessionAgent,
   type IdempotencyMark,
   type SessionId,
@@ -11,7 +10,7 @@ import {
 import { refuse } from './api-error.ts';
 import type { Identity } from './api-keys.ts';
 import { refuseMissingWebSearch } from './client-events.ts';
-import { found, refuseUnsupported } from './parse.ts';
+import { found } from './parse.ts';
 import type { PublicApi } from './public-api.ts';
 
 export async function updateSessionCommand(
@@ -20,7 +19,6 @@ export async function updateSessionCommand(
   { identity, mark }: { identity: Identity; mark: IdempotencyMark | null },
   api: PublicApi,
 ): Promise<UpdateSession> {
-  refuseUnsupported(unsupportedInSession(body));
   return {
     type: 'update-session',
     workspaceId: identity.workspaceId,

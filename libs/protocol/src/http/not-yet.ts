@@ -2,22 +2,24 @@
  * What the schemas know and this server does not do yet. Each function gives a message for the first such thing that is
  * really used, or null; an empty list or null asks for nothing. A phase that brings one of them deletes it here.
  */
-import type { CreateAgentBody, UpdateAgentBody } from './agents.ts';
 import type { CreateEnvironmentBody, UpdateEnvironmentBody } from './environments.ts';
 import type { EventParams } from './events.ts';
-import type { CreateSessionBody, UpdateSessionBody } from './sessions.ts';
+import type { CreateSessionBody } from './sessions.ts';
 
-interface AgentLists {
-  /** Of a session's reference to an agent. */
-  type?: string;
-  tools?: readonly { type: string }[] | null;
-  mcp_servers?: readonly unknown[] | null;
-  skills?: readonly unknown[] | null;
+/**
+ * Looks at a body before it is parsed, so at any JSON: the rules between tools, servers and skills would first send the
+ * client to complete what is then refused. What has another form than these lists is left to the schema.
+ */
+export function unsupportedInAgent(rawBody: unknown): string | null {
+  const multiagent = fieldOf(rawBody, 'multiagent');
+  if (typeof multiagent === 'object' && multiagent !== null)
+    return 'multiagent: multi-agent sessions are not supported yet';
+  return unsupportedInLists(rawBody, '');
 }
 
-export function unsupportedInAgent(body: CreateAgentBody | UpdateAgentBody): string | null {
-  if (body.multiagent != null) return 'multiagent: multi-agent sessions are not supported yet';
-  return unsupportedInLists(body, '');
+/** As `unsupportedInAgent`, for the agent in the body of a session. */
+export function unsupportedInSessionAgent(rawBody: unknown): string | null {
+  return unsupportedInLists(fieldOf(rawBody, 'agent'), 'agent.');
 }
 
 export function unsupportedInEnvironment(body: CreateEnvironmentBody | UpdateEnvironmentBody): string | null {
@@ -27,11 +29,7 @@ export function unsupportedInEnvironment(body: CreateEnvironmentBody | UpdateEnv
   return wanted ? `config.packages.${wanted[0]}: installing packages is not supported yet` : null;
 }
 
-export function unsupportedInSession(body: CreateSessionBody | UpdateSessionBody): string | null {
-  const lists: AgentLists | string | undefined = body.agent;
-  const inAgent = typeof lists === 'object' ? unsupportedInLists(lists, 'agent.') : null;
-  if (inAgent !== null) return inAgent;
-  if (!('environment_id' in body)) return null;
+export function unsupportedInSession(body: CreateSessionBody): string | null {
   if (isUsed(body.vault_ids)) return 'vault_ids: vaults are not supported yet';
   if (isUsed(body.resources)) return 'resources: session resources are not supported yet';
   return unsupportedInEvents(body.initial_events ?? [], 'initial_events');
@@ -52,14 +50,19 @@ export function unsupportedInEvents(events: readonly EventParams[], field: strin
   return null;
 }
 
-function unsupportedInLists(lists: AgentLists, prefix: string): string | null {
-  if (isUsed(lists.mcp_servers)) return `${prefix}mcp_servers: MCP servers are not supported yet`;
-  const toolset = (lists.tools ?? []).findIndex((tool) => tool.type === 'mcp_toolset');
+function unsupportedInLists(agent: unknown, prefix: string): string | null {
+  if (isUsed(fieldOf(agent, 'mcp_servers'))) return `${prefix}mcp_servers: MCP servers are not supported yet`;
+  const tools = fieldOf(agent, 'tools');
+  const toolset = Array.isArray(tools) ? tools.findIndex((tool) => fieldOf(tool, 'type') === 'mcp_toolset') : -1;
   if (toolset >= 0) return `${prefix}tools.${toolset}.type: MCP toolsets are not supported yet`;
-  if (isUsed(lists.skills)) return `${prefix}skills: skills are not supported yet`;
+  if (isUsed(fieldOf(agent, 'skills'))) return `${prefix}skills: skills are not supported yet`;
   return null;
 }
 
-function isUsed(list: readonly unknown[] | null | undefined): boolean {
-  return list != null && list.length > 0;
+function isUsed(list: unknown): boolean {
+  return Array.isArray(list) && list.length > 0;
+}
+
+function fieldOf(json: unknown, name: string): unknown {
+  return typeof json === 'object' && json !== null ? (json as Record<string, unknown>)[name] : undefined;
 }
