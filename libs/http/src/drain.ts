@@ -1,7 +1,7 @@
 /**
- * The end of the HTTP server: readiness goes off, streams end, and requests in flight get their answers. Only then may the
- * connections be closed: cutting them first would lose answers, and without cutting them at all an idle keep-alive
- * connection holds the process.
+ * The end of the HTTP server: readiness goes off, streams deliver what is committed and end, and requests in flight get
+ * their answers. Only then may the connections be closed: cutting them first would lose answers, and without cutting them
+ * at all an idle keep-alive connection holds the process.
  */
 import type { Server } from 'node:http';
 
@@ -10,6 +10,8 @@ import type { Clock } from '@manyhands/ports';
 import type { OpenStreams } from './stream/open-streams.ts';
 
 const lookAgainMs = 20;
+/** Reading what is committed takes milliseconds. Who has not taken it by then reads too slowly to be waited for. */
+const finishStreamsMs = 1_000;
 
 export class Drain {
   readonly #streams: OpenStreams;
@@ -37,8 +39,14 @@ export class Drain {
   /** Resolves when nothing is in flight, or when the time is up. */
   async run(limitMs: number): Promise<void> {
     this.#isDraining = true;
+    this.#streams.finishAll();
+    const start = this.#clock.monotonicMs();
+    await this.#untilQuiet(start + Math.min(limitMs, finishStreamsMs));
     this.#streams.endAll();
-    const until = this.#clock.monotonicMs() + limitMs;
-    while (this.#inFlight > 0 && this.#clock.monotonicMs() < until) await this.#clock.sleep(lookAgainMs);
+    await this.#untilQuiet(start + limitMs);
+  }
+
+  async #untilQuiet(untilMs: number): Promise<void> {
+    while (this.#inFlight > 0 && this.#clock.monotonicMs() < untilMs) await this.#clock.sleep(lookAgainMs);
   }
 }

@@ -24,7 +24,7 @@ export interface HttpServer {
   app: NestFastifyApplication;
   /** Resolves with the address that was bound; rejects when it is taken. */
   listen(port: number, host: string): Promise<string>;
-  /** Readiness off, streams ended, requests answered; in that time at most. */
+  /** Readiness off, streams ended after what is committed, requests answered; in that time at most. */
   drain(limitMs: number): Promise<void>;
   /** Closes what is left. */
   close(): Promise<void>;

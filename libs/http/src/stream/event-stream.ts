@@ -4,8 +4,9 @@
  * - The log is asked for more only when the client has taken what it got: a slow reader costs one batch of memory.
  *   Previews are dropped for it.
  * - The grace mark is lifted before the bytes leave, so no later stream of the same key begins before them.
- * - It ends after `session.deleted` or `session.status_terminated`, when the client leaves, or when the server drains. A
- *   stream opened on a terminated session stays open: what may still come is its deletion.
+ * - It ends after `session.deleted` or `session.status_terminated`, when the client leaves, or when the server drains,
+ *   then after all that is committed. A stream opened on a terminated session stays open: what may still come is its
+ *   deletion.
  */
 import { SessionLogError, type Delivery, type LiveBus, type LiveDelta, type Logger } from '@manyhands/ports';
 import { errorBody, type Seq, type SessionEvent } from '@manyhands/protocol';
@@ -27,6 +28,8 @@ export interface EventStreamParts {
   gate: PreviewGate;
   liveBus: LiveBus;
   logger: Logger;
+  /** Asks for the end of its deliveries, after what is committed. */
+  finish: AbortController;
   /** Aborted when the stream is over, whoever ended it. */
   ended: AbortSignal;
 }
@@ -62,7 +65,12 @@ export class EventStream {
     await aborted(ended);
   }
 
-  /** Ends it as a drain does: whole messages only, then the end of the response. */
+  /** Delivers what is committed, and ends by itself. */
+  finish(): void {
+    this.#parts.finish.abort();
+  }
+
+  /** Ends it at once: whole messages only, then the end of the response. */
   end(): void {
     this.#parts.writer.end();
   }

@@ -71,9 +71,14 @@ export class OpenStreams {
     }
   }
 
-  /** Ends every stream and admits no other. */
-  endAll(): void {
+  /** Admits no other stream, and lets every one end by itself after what is committed. */
+  finishAll(): void {
     this.#stopped.abort();
+    for (const stream of this.#all()) stream.finish();
+  }
+
+  /** Ends at once what has not finished: its client resumes with `Last-Event-ID`. */
+  endAll(): void {
     for (const stream of this.#all()) stream.end();
   }
 
@@ -85,7 +90,7 @@ export class OpenStreams {
         const { sessionId } = stream.owner;
         const ofSession = this.#bySession.get(sessionId) ?? new Set();
         this.#bySession.set(sessionId, ofSession.add(stream));
-        if (this.#stopped.signal.aborted) stream.end();
+        if (this.#stopped.signal.aborted) stream.finish();
       },
       leave: () => {
         this.#count--;

@@ -145,6 +145,49 @@ describe('a stream', () => {
   });
 });
 
+describe('a drain', () => {
+  it('lets a stream deliver what is committed before it ends', async () => {
+    const { open, server, session } = await serve();
+    session.append({ type: 'session.status_idle' }, { type: 'user.message' });
+    const clients = [await open(), await open('', { 'last-event-id': '1.0' })];
+    await until(() => session.following === 2);
+    for (let i = 0; i < 250; i++) session.append({ type: 'agent.thinking' });
+    const { seq } = session.append({ type: 'agent.message' }, { type: 'session.status_idle' });
+    const drained = server.drain(60_000);
+    for (const [index, client] of clients.entries()) {
+      await client.untilEnd();
+      expect(client.response.complete).toBe(true);
+      const first = index === 0 ? 3 : 2;
+      const expected = Array.from({ length: seq - first + 1 }, (_, i) => `${first + i}.0`);
+      expect(client.messages.map(({ id }) => id)).toEqual(expected);
+    }
+    (server.api.clock as ManualClock).advance(20);
+    await drained;
+    expect(session.following).toBe(0);
+  });
+
+  it('waits a second for a stream that cannot finish, and then ends it', async () => {
+    const { clock, liveBus, session } = await serve();
+    let follows = 0;
+    const follow: SessionService['follow'] = async (...of) =>
+      ++follows === 1 ? session.service.follow(...of) : new Promise(() => {});
+    const server = await createTestServer({ sessions: scripted({ follow }), clock, liveBus });
+    running.push(server);
+    const root = await server.listen(0, '127.0.0.1');
+    const client = await StreamClient.open(`${root}/v1/sessions/${sessionId}/events/stream`, sdkHeaders);
+    const drained = server.drain(60_000);
+    await until(() => follows === 2);
+    clock.advance(900);
+    await new Promise(setImmediate);
+    expect(client.ended).toBe(false);
+    clock.advance(100);
+    await client.untilEnd();
+    expect(client.response.complete).toBe(true);
+    clock.advance(20);
+    await drained;
+  });
+});
+
 describe('a stream whose log fails', () => {
   async function failing(error: Error) {
     const clock = new ManualClock();

@@ -10,6 +10,7 @@ import { ApiError } from '../api-error.ts';
 import { found } from '../parse.ts';
 import type { PublicApi } from '../public-api.ts';
 import { EventStream } from './event-stream.ts';
+import { followUntilAsked, type Following } from './follow-until-asked.ts';
 import type { OpenStreams } from './open-streams.ts';
 import { PreviewGate } from './preview-gate.ts';
 import { parseEventId } from './sse-frames.ts';
@@ -53,14 +54,17 @@ async function open(request: FastifyRequest, choice: StreamChoice, reply: Fastif
   const ended = endOf(reply);
   const owner = { sessionId: choice.sessionId, apiKeyId };
   const start = await streamStart(resumePosition(request.headers['last-event-id']), owner, api);
-  const followed = found(await api.sessions.follow(workspaceId, choice.sessionId, start, ended), 'session');
+  const finish = new AbortController();
+  const follow: Following['follow'] = (after, signal) =>
+    api.sessions.follow(workspaceId, choice.sessionId, after, signal);
+  const followed = found(await followUntilAsked(start, { follow, ended, asked: finish.signal }), 'session');
   request.isStreaming = true;
   reply.hijack();
   const writer = new SseWriter(reply.raw, api.clock, api.options.streamStallLimitMs ?? standardStallLimitMs);
   const gate = new PreviewGate(new Set(choice.previews), followed.epoch);
   writer.open({ 'request-id': request.id });
   const { liveBus, logger } = api;
-  const stream = new EventStream({ owner, requestId: request.id, writer, gate, liveBus, logger, ended });
+  const stream = new EventStream({ owner, requestId: request.id, writer, gate, liveBus, logger, finish, ended });
   return { stream, deliveries: followed.deliveries };
 }
 
