@@ -36,9 +36,14 @@ export class Drain {
     });
   }
 
+  /** Readiness goes off, so that nobody new is sent here; whoever comes is still served. */
+  begin(): void {
+    this.#isDraining = true;
+  }
+
   /** Resolves when nothing is in flight, or when the time is up. */
   async run(limitMs: number): Promise<void> {
-    this.#isDraining = true;
+    this.begin();
     this.#streams.finishAll();
     const start = this.#clock.monotonicMs();
     await this.#untilQuiet(start + Math.min(limitMs, finishStreamsMs));

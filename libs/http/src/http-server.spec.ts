@@ -364,6 +364,15 @@ describe('HEAD', () => {
 });
 
 describe('the end', () => {
+  it('begins with readiness, while requests are answered', async () => {
+    const server = await serve({ session: async () => null });
+    server.beginDrain();
+    const ready = await server.inject({ url: '/readyz' });
+    expect([ready.statusCode, ready.json()]).toEqual([503, { status: 'draining' }]);
+    const response = await server.inject({ url: `/v1/sessions/${sessionId}`, headers: sdkHeaders });
+    expect(response.statusCode).toBe(404);
+  });
+
   it('lets a request in flight finish', async () => {
     let answer: () => void = () => {};
     const asked = new Promise<void>((resolve) => (answer = resolve));

@@ -24,6 +24,8 @@ export interface HttpServer {
   app: NestFastifyApplication;
   /** Resolves with the address that was bound; rejects when it is taken. */
   listen(port: number, host: string): Promise<string>;
+  /** Readiness off at once; requests and streams are served as before, while other parts of the process end. */
+  beginDrain(): void;
   /** Readiness off, streams ended after what is committed, requests answered; in that time at most. */
   drain(limitMs: number): Promise<void>;
   /** Closes what is left. */
@@ -49,6 +51,7 @@ export async function createHttpServer(module: Type<unknown> | DynamicModule, ap
   return {
     app,
     listen: (port, host) => instance.listen({ port, host }),
+    beginDrain: () => drain.begin(),
     drain: (limitMs) => drain.run(limitMs),
     close: async () => {
       await drain.run(0);

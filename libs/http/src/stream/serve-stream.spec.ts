@@ -146,6 +146,18 @@ describe('a stream', () => {
 });
 
 describe('a drain', () => {
+  it('that only begins leaves streams open, and opens others', async () => {
+    const { open, server, session } = await serve();
+    const client = await open();
+    server.beginDrain();
+    const later = await open();
+    session.append({ type: 'agent.message' });
+    for (const stream of [client, later]) {
+      await stream.until(({ messages }) => messages.length > 0);
+      expect(stream.names).toEqual(['agent.message']);
+    }
+  });
+
   it('lets a stream deliver what is committed before it ends', async () => {
     const { open, server, session } = await serve();
     session.append({ type: 'session.status_idle' }, { type: 'user.message' });
