@@ -5,24 +5,27 @@
  * - A new file is built beside its place and renamed onto it: a file that is empty or has no tables was damaged.
  * - The partition counts are written down at creation and are the log's identity (L9). A topic that a file has never
  *   seen is added; a known topic with another count is refused.
+ * - A log that is refused is left as it is, byte for byte: it is looked at before it is opened for writing.
  */
-import { closeSync, existsSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { syncDirectory } from '../durable-file.ts';
 import { LogFailure, logFailure } from './log-failure.ts';
 import { partitionsIn } from './log-layout.ts';
-import type { LogLayout, TopicLayout } from './log-layout.ts';
+import type { LogLayout } from './log-layout.ts';
+import { LogLook } from './log-look.ts';
+import { applicationId, schemaVersion } from './log-pages.ts';
+import { addIdentity, addTopics, identityIn, partitionIds, partitionsTable } from './log-tables.ts';
 import { PartitionTable } from './partition-table.ts';
 
-/** "MHLG" in SQLite's header: this database is a log of ours. */
-const applicationId = 0x4d_48_4c_47;
-const schemaVersion = 1;
 /** For a checkpoint that meets a reader in the middle of a page. */
 const busyTimeoutMs = 10_000;
 
 export interface LogDatabase {
   database: DatabaseSync;
+  /** Tells this log from every other. */
+  identity: string;
   /** In the order of the layout. */
   tables: readonly PartitionTable[];
 }
@@ -31,12 +34,17 @@ export interface LogDatabase {
 export function openLogForWriting(file: string, layout: LogLayout): LogDatabase {
   try {
     if (!existsSync(file)) create(file);
-    return open(file, (database) => {
-      // FULL: a commit has reached the disk when it returns. secure_delete: what is erased is overwritten.
-      database.exec('PRAGMA synchronous = FULL; PRAGMA secure_delete = ON');
-      addTopics(database, layout);
-      return tablesOf(database, layout);
-    });
+    const look = new LogLook(file, layout);
+    try {
+      return open(file, layout, (database) => {
+        // FULL: a commit has reached the disk when it returns. secure_delete: what is erased is overwritten.
+        database.exec('PRAGMA synchronous = FULL; PRAGMA secure_delete = ON');
+        addIdentity(database);
+        addTopics(database, layout);
+      });
+    } finally {
+      look.close(); // Not before: a connection that fails and is the last to close would still write.
+    }
   } catch (error) {
     throw logFailure(error, file);
   }
@@ -44,21 +52,17 @@ export function openLogForWriting(file: string, layout: LogLayout): LogDatabase 
 
 export function openLogForReading(file: string, layout: LogLayout): LogDatabase {
   try {
-    return open(file, (database) => {
-      database.exec('PRAGMA query_only = ON');
-      return tablesOf(database, layout);
-    });
+    return open(file, layout, (database) => database.exec('PRAGMA query_only = ON'));
   } catch (error) {
     throw logFailure(error, file);
   }
 }
 
-function open(file: string, prepare: (database: DatabaseSync) => PartitionTable[]): LogDatabase {
-  if (statSync(file).size === 0) throw new LogFailure('damaged', `The log ${file} is damaged: it is empty.`);
+function open(file: string, layout: LogLayout, prepare: (database: DatabaseSync) => void): LogDatabase {
   const database = new DatabaseSync(file, { timeout: busyTimeoutMs });
   try {
-    checkHeader(database, file);
-    return { database, tables: prepare(database) };
+    prepare(database);
+    return { database, identity: identityIn(database) ?? '', tables: tablesOf(database, layout) };
   } catch (error) {
     database.close();
     throw error;
@@ -79,13 +83,8 @@ function create(file: string): void {
       PRAGMA synchronous = FULL;
       PRAGMA application_id = ${applicationId};
       PRAGMA user_version = ${schemaVersion};
-      CREATE TABLE partitions (
-        id INTEGER PRIMARY KEY,
-        topic TEXT NOT NULL,
-        partition INTEGER NOT NULL,
-        UNIQUE (topic, partition)
-      );
-    `);
+      ${partitionsTable}`);
+    addIdentity(database);
   } finally {
     database.close(); // Moves everything from the write-ahead log into the file, durably.
   }
@@ -93,45 +92,8 @@ function create(file: string): void {
   syncDirectory(path.dirname(file));
 }
 
-function checkHeader(database: DatabaseSync, file: string): void {
-  const id = database.prepare('PRAGMA application_id').get()?.['application_id'];
-  if (id !== applicationId) throw new LogFailure('damaged', `${file} is damaged: it is no log of this program.`);
-  const version = database.prepare('PRAGMA user_version').get()?.['user_version'];
-  if (version !== schemaVersion)
-    throw new LogFailure('identity-mismatch', `The log ${file} has format ${String(version)}, not ${schemaVersion}.`);
-}
-
-function addTopics(database: DatabaseSync, layout: LogLayout): void {
-  database.exec('BEGIN IMMEDIATE');
-  try {
-    for (const topic of layout) if (isNew(database, topic)) addTopic(database, topic);
-    database.exec('COMMIT');
-  } catch (error) {
-    if (database.isTransaction) database.exec('ROLLBACK');
-    throw error;
-  }
-}
-
-function isNew(database: DatabaseSync, { topic, partitions }: TopicLayout): boolean {
-  const row = database.prepare('SELECT count(*) AS held FROM partitions WHERE topic = ?').get(topic);
-  const held = Number(row?.['held']);
-  if (held !== 0 && held !== partitions)
-    throw new LogFailure(
-      'identity-mismatch',
-      `The topic ${topic} has ${held} partitions in this log; ${partitions} are configured, and the number cannot change.`,
-    );
-  return held === 0;
-}
-
-function addTopic(database: DatabaseSync, layout: TopicLayout): void {
-  const insert = database.prepare('INSERT INTO partitions (topic, partition) VALUES (?, ?)');
-  for (const { topic, partition, retention } of partitionsIn([layout]))
-    PartitionTable.create(database, Number(insert.run(topic, partition).lastInsertRowid), retention);
-}
-
 function tablesOf(database: DatabaseSync, layout: LogLayout): PartitionTable[] {
-  const rows = database.prepare('SELECT id, topic, partition FROM partitions').all();
-  const ids = new Map(rows.map(({ id, topic, partition }) => [`${String(topic)}/${String(partition)}`, Number(id)]));
+  const ids = partitionIds(database);
   return partitionsIn(layout).map(({ topic, partition, retention }) => {
     const id = ids.get(`${topic}/${partition}`);
     if (id === undefined) throw new LogFailure('damaged', `The log is damaged: ${topic}/${partition} is missing.`);

@@ -10,6 +10,8 @@ export class LogFailure extends Error {
   }
 }
 
+/** The statements are right, so it is the tables that are not. */
+const logicError = 1;
 const corrupt = 11;
 const notADatabase = 26;
 const full = 13;
@@ -19,6 +21,7 @@ export function logFailure(error: unknown, file: string, otherwise: LogFailureCo
   if (error instanceof LogFailure) return error;
   const reason = error instanceof Error ? error.message : String(error);
   switch (primaryCode(error)) {
+    case logicError:
     case corrupt:
     case notADatabase:
       return new LogFailure('damaged', `The log ${file} is damaged: ${reason}.`, { cause: error });

@@ -7,6 +7,7 @@
  * - A value that was erased is in no file when the append returns: the write-ahead log, where older copies of its page
  *   may lie, is moved into the database and cut to nothing.
  */
+import type { DatabaseSync } from 'node:sqlite';
 import { openLogForWriting } from './log-database.ts';
 import type { LogDatabase } from './log-database.ts';
 import { LogFailure, logFailure } from './log-failure.ts';
@@ -106,20 +107,20 @@ export class LogWriter {
       throw logFailure(error, this.#file, 'unknown-outcome');
     }
     this.#ends = ends;
-    if (erases) this.#emptyWriteAheadLog({ database, tables });
+    if (erases) this.#emptyWriteAheadLog(database);
   }
 
   /** A process that died after an erasing commit left older copies in the write-ahead log. */
   #finishErasing(log: LogDatabase): void {
     try {
-      this.#emptyWriteAheadLog(log);
+      this.#emptyWriteAheadLog(log.database);
     } catch (error) {
       if (error instanceof LogFailure && error.code === 'damaged') throw error;
       // A full disk must not keep the log from being read. Nobody was told that the erasure is done, so it is repeated.
     }
   }
 
-  #emptyWriteAheadLog({ database }: LogDatabase): void {
+  #emptyWriteAheadLog(database: DatabaseSync): void {
     let busy: unknown;
     try {
       busy = database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.['busy'];

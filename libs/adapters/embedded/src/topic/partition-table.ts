@@ -38,12 +38,16 @@ export class PartitionTable {
 
   constructor(database: DatabaseSync, id: number, retention: Retention) {
     this.#database = database;
-    this.#name = tableName(id);
+    this.#name = PartitionTable.nameOf(id);
     this.#retention = retention;
   }
 
+  static nameOf(id: number): string {
+    return `messages_${id}`;
+  }
+
   static create(database: DatabaseSync, id: number, retention: Retention): void {
-    const name = tableName(id);
+    const name = PartitionTable.nameOf(id);
     database.exec(`
       CREATE TABLE ${name} (
         "offset" INTEGER PRIMARY KEY,
@@ -132,10 +136,6 @@ export class PartitionTable {
       throw new LogFailure('damaged', `The log is damaged: message ${offset} of ${this.#name} fails its checksum.`);
     return { offset, appendedAt, key, value };
   }
-}
-
-function tableName(id: number): string {
-  return `messages_${id}`;
 }
 
 function checksumOf(key: string, value: Uint8Array | null): number {
