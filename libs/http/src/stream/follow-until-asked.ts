@@ -10,7 +10,7 @@ import type { Delivery, EventCursor, SessionService } from '@manyhands/ports';
 export type Followed = NonNullable<Awaited<ReturnType<SessionService['follow']>>>;
 
 export interface Following {
-  follow(after: EventCursor | 'head', signal: AbortSignal): Promise<Followed | null>;
+  follow: (after: EventCursor | 'head', signal: AbortSignal) => Promise<Followed | null>;
   /** Aborted when the stream is over. */
   ended: AbortSignal;
   /** Aborted when the stream shall finish. */
