@@ -37,3 +37,5 @@ export interface ErrorAnswer {
 export const maxWaitMs = 30_000;
 /** A `write` carries its whole file. */
 export const maxBodyBytes = 64 * 1024 * 1024;
+/** An image that a model takes has 5 MB, and no other result comes near it. */
+export const maxAnswerBytes = 16 * 1024 * 1024;
