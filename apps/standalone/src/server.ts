@@ -120,6 +120,7 @@ export async function startServer(config: Config, logger: Logger): Promise<Serve
     apiKey: data.apiKey,
     isNew: data.isNew,
     shutdown: [
+      { name: 'readiness', run: () => http.beginDrain(), limitMs: 1_000 },
       { name: 'worker', run: () => worker.drain(config.drainMs), limitMs: config.drainMs + 5_000 },
       { name: 'requests', run: () => http.drain(5_000), limitMs: 6_000 },
       { name: 'http', run: () => http.close(), limitMs: 5_000 },

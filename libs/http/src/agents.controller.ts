@@ -14,7 +14,7 @@ import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query, Req } from
 import type { FastifyRequest } from 'fastify';
 
 import { doneOrRefuse } from './api-error.ts';
-import { refuseMissingWebSearch } from './client-events.ts';
+import { withAvailableTools } from './client-events.ts';
 import { decodeResourceCursor, decodeVersionCursor, encodeVersionCursor } from './cursors.ts';
 import { newId } from './idempotency.ts';
 import { resourcePage } from './list-pages.ts';
@@ -36,9 +36,8 @@ export class AgentsController {
   @HttpCode(200)
   async create(@Req() request: FastifyRequest, @Body() rawBody: unknown): Promise<Agent> {
     refuseUnsupported(unsupportedInAgent(rawBody));
-    const body = parseBody(createAgentBodySchema, rawBody);
     const { models, hasWebSearch } = this.#api.options;
-    refuseMissingWebSearch(body.tools, hasWebSearch);
+    const body = withAvailableTools(parseBody(createAgentBodySchema, rawBody), hasWebSearch);
     const { workspaceId } = request.identity;
     const idempotency = markOf(request);
     const agentId = newId('agent', idempotency, this.#api.clock);
@@ -79,8 +78,7 @@ export class AgentsController {
   ): Promise<Agent> {
     const agentId = parseId('agent', id);
     refuseUnsupported(unsupportedInAgent(rawBody));
-    const body = parseBody(updateAgentBodySchema, rawBody);
-    refuseMissingWebSearch(body.tools, this.#api.options.hasWebSearch);
+    const body = withAvailableTools(parseBody(updateAgentBodySchema, rawBody), this.#api.options.hasWebSearch);
     const { workspaceId } = request.identity;
     const command = { type: 'update-agent', workspaceId, idempotency: markOf(request), agentId, body } as const;
     doneOrRefuse(await this.#api.sessions.execute(command));

@@ -46,9 +46,25 @@ function clientEvent(event: EventParams): ClientEvent {
   }
 }
 
-/** A tool that somebody asked for by name must not be missing in silence. */
-export function refuseMissingWebSearch(tools: readonly ToolParams[] | null | undefined, hasWebSearch: boolean): void {
-  if (hasWebSearch || !enablesWebSearchExplicitly(tools)) return;
-  const message = 'tools: web_search is enabled, but this server has no search provider configured';
-  throw new ApiError('web_search_unavailable', message);
+/**
+ * The body with what this server has no provider for switched off in words, so that responses say what a session really
+ * gets and may be sent back as they are. Asked for by name it is refused: it must not be missing in silence.
+ */
+export function withAvailableTools<T extends { tools?: readonly ToolParams[] | null }>(
+  body: T,
+  hasWebSearch: boolean,
+): T {
+  if (hasWebSearch || !body.tools) return body;
+  if (enablesWebSearchExplicitly(body.tools)) {
+    const message = 'tools: web_search is enabled, but this server has no search provider configured';
+    throw new ApiError('web_search_unavailable', message);
+  }
+  return { ...body, tools: body.tools.map(withoutWebSearch) };
+}
+
+function withoutWebSearch(tool: ToolParams): ToolParams {
+  if (tool.type !== 'agent_toolset_20260401') return tool;
+  const own = tool.configs?.find((config) => config.name === 'web_search');
+  const others = tool.configs?.filter((config) => config.name !== 'web_search') ?? [];
+  return { ...tool, configs: [...others, { ...own, name: 'web_search', enabled: false }] };
 }

@@ -20,7 +20,7 @@ import {
 
 import { ApiError, doneOrRefuse, refuse } from './api-error.ts';
 import type { Identity } from './api-keys.ts';
-import { clientEvents, refuseMissingWebSearch } from './client-events.ts';
+import { clientEvents, withAvailableTools } from './client-events.ts';
 import { newId } from './idempotency.ts';
 import { found, foundEnvironment, parseEnvironmentId, parseId, refuseUnsupported } from './parse.ts';
 import type { PublicApi } from './public-api.ts';
@@ -112,8 +112,8 @@ function sessionAgent(agent: Agent, params: SessionAgentParams, api: PublicApi):
   }
   const snapshot = snapshotOf(agent);
   if (typeof params === 'string' || params.type === 'agent') return snapshot;
-  refuseMissingWebSearch(params.tools, api.options.hasWebSearch);
-  const overridden = overrideAgent(snapshot, params, (model) => api.options.models.defaultEffort(model));
+  const available = withAvailableTools(params, api.options.hasWebSearch);
+  const overridden = overrideAgent(snapshot, available, (model) => api.options.models.defaultEffort(model));
   return overridden.ok ? overridden.value : refuse(overridden.refusal);
 }
 

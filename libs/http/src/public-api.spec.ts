@@ -172,6 +172,15 @@ describe('agents', () => {
     const refused = await refusal('POST', '/agents', { name: 'a', model: 'm', tools });
     expect(refused).toMatchObject({ status: 400, message: expect.stringContaining('search provider') as string });
   });
+
+  it('show a tool without a provider as switched off, and are taken back as they were shown', async () => {
+    const tools = [{ type: 'agent_toolset_20260401' }];
+    const agent = await ok<Agent>('POST', '/agents', { name: 'a', model: 'm', tools });
+    const shown = agent.tools.flatMap((tool) => (tool.type === 'agent_toolset_20260401' ? tool.configs : []));
+    expect(shown.filter(({ enabled }) => !enabled).map(({ name }) => name)).toEqual(['web_search']);
+    const sentBack = await ok<Agent>('POST', `/agents/${agent.id}`, { tools: agent.tools });
+    expect(sentBack).toMatchObject({ version: 1, tools: agent.tools });
+  });
 });
 
 describe('environments', () => {

@@ -9,7 +9,7 @@ import {
 
 import { refuse } from './api-error.ts';
 import type { Identity } from './api-keys.ts';
-import { refuseMissingWebSearch } from './client-events.ts';
+import { withAvailableTools } from './client-events.ts';
 import { found } from './parse.ts';
 import type { PublicApi } from './public-api.ts';
 
@@ -40,9 +40,8 @@ async function agentUpdate(
   { workspaceId }: Identity,
   api: PublicApi,
 ): Promise<UpdateSession['agent']> {
-  refuseMissingWebSearch(update.tools, api.options.hasWebSearch);
   const session = found(await api.sessions.session(workspaceId, sessionId), 'session');
-  const updated = updateSessionAgent(session.agent, update);
+  const updated = updateSessionAgent(session.agent, withAvailableTools(update, api.options.hasWebSearch));
   if (!updated.ok) return refuse(updated.refusal);
   return {
     ...(update.tools !== undefined && { tools: updated.value.tools }),
