@@ -25,5 +25,6 @@ export * from './harness/builtin-tools.ts';
 export * from './harness/retry-delay.ts';
 export * from './sandbox/hand-grant.ts';
 export * from './sandbox/hand-journal.ts';
+export * from './sandbox/hand-result.ts';
 export * from './sandbox/hand-config.ts';
 export * from './harness/url-sources.ts';
