@@ -43,6 +43,8 @@ export interface TopicPosition extends TopicPartition {
  *   goes on for ever; it ends when the signal aborts and throws `TopicError` when it cannot go on.
  */
 export interface Topic {
+  /** Tells this log from every other, where the topic knows: a copy that was folded from another is not believed (L9). */
+  readonly identity?: string;
   partitionsOf(topic: TopicName): number;
   append(entries: readonly TopicEntry[]): Promise<void>;
   read(from: TopicPosition, maxBytes: number): Promise<TopicMessage[]>;

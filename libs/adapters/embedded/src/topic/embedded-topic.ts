@@ -11,8 +11,11 @@ import { TopicError } from '@manyhands/ports';
 import type { Topic, TopicEntry, TopicMessage, TopicPartition, TopicPosition } from '@manyhands/ports';
 import type { Instant, Offset, TopicName } from '@manyhands/protocol';
 import { GroupCommit } from './group-commit.ts';
+import { inspectLog } from './inspected-log.ts';
+import type { InspectedLog } from './inspected-log.ts';
 import { LogThread, LogThreadError } from './log-thread.ts';
 import type { ReadRequest } from './log-reader.ts';
+import type { LogAnswers } from './log-thread-protocol.ts';
 import { pack, unpack } from './packed-messages.ts';
 import type { LogEntry, LogMessage } from './packed-messages.ts';
 import { PartitionIndex } from './partition-index.ts';
@@ -24,12 +27,19 @@ export interface EmbeddedTopicOptions {
   file: string;
   /** Partitions of each topic, the log's identity (L9). */
   partitions: PartitionCounts;
+  /** false: a log that is not there was lost, and is not made anew. */
+  mayCreate?: boolean;
+  /** Is shown the log that is there before anything is written to it; what it throws refuses the log. */
+  inspect?: (log: InspectedLog) => void;
 }
+
+type WriterFound = NonNullable<LogAnswers['open']>;
 
 /** What a tail that is behind reads from the file at once. */
 const catchUpBytes = 8 * 1024 * 1024;
 
 export class EmbeddedTopic implements Topic {
+  readonly identity: string;
   readonly #file: string;
   readonly #index: PartitionIndex;
   readonly #writer: LogThread;
@@ -39,11 +49,12 @@ export class EmbeddedTopic implements Topic {
   #reader: Promise<LogThread> | null = null;
   #closed: Promise<void> | null = null;
 
-  private constructor(file: string, index: PartitionIndex, writer: LogThread, ends: number[]) {
+  private constructor(file: string, index: PartitionIndex, writer: LogThread, opened: WriterFound) {
+    this.identity = opened.identity;
     this.#file = file;
     this.#index = index;
     this.#writer = writer;
-    this.#ends = ends;
+    this.#ends = opened.ends;
     // Nothing can be written any more, so nobody may wait for more.
     void writer.ended.then(() => this.close());
   }
@@ -52,10 +63,12 @@ export class EmbeddedTopic implements Topic {
    * Opens the log, or makes it. Throws `TopicError`: `'damaged'` when the file is not a whole log (it is left as it
    * is), `'identity-mismatch'` when it was made with other partitions.
    */
-  static async open({ file, partitions }: EmbeddedTopicOptions): Promise<EmbeddedTopic> {
+  static async open(options: EmbeddedTopicOptions): Promise<EmbeddedTopic> {
+    const { file, partitions, mayCreate = true, inspect = () => undefined } = options;
     const index = new PartitionIndex(partitions);
+    inspectLog(file, index, mayCreate, inspect);
     const { thread, opened } = await LogThread.start({ role: 'writer', file, layout: index.layout });
-    return new EmbeddedTopic(file, index, thread, opened as number[]);
+    return new EmbeddedTopic(file, index, thread, opened as WriterFound);
   }
 
   partitionsOf(topic: TopicName): number {

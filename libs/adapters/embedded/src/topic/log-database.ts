@@ -30,21 +30,30 @@ export interface LogDatabase {
   tables: readonly PartitionTable[];
 }
 
-/** Opens the log, or makes it when there is none. */
+/** Opens the log for the first time in this process, or makes it when there is none. */
 export function openLogForWriting(file: string, layout: LogLayout): LogDatabase {
   try {
     if (!existsSync(file)) create(file);
     const look = new LogLook(file, layout);
     try {
-      return open(file, layout, (database) => {
-        // FULL: a commit has reached the disk when it returns. secure_delete: what is erased is overwritten.
-        database.exec('PRAGMA synchronous = FULL; PRAGMA secure_delete = ON');
-        addIdentity(database);
-        addTopics(database, layout);
-      });
+      return reopenLogForWriting(file, layout);
     } finally {
       look.close(); // Not before: a connection that fails and is the last to close would still write.
     }
+  } catch (error) {
+    throw logFailure(error, file);
+  }
+}
+
+/** Opens a log that this process has looked at before, and may be reading. */
+export function reopenLogForWriting(file: string, layout: LogLayout): LogDatabase {
+  try {
+    return open(file, layout, (database) => {
+      // FULL: a commit has reached the disk when it returns. secure_delete: what is erased is overwritten.
+      database.exec('PRAGMA synchronous = FULL; PRAGMA secure_delete = ON');
+      addIdentity(database);
+      addTopics(database, layout);
+    });
   } catch (error) {
     throw logFailure(error, file);
   }

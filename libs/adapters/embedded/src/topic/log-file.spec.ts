@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openLogForWriting } from './log-database.ts';
+import { reopenLogForWriting } from './log-database.ts';
 import type { LogLayout } from './log-layout.ts';
 import { LogReader } from './log-reader.ts';
 import { LogWriter } from './log-writer.ts';
@@ -179,8 +179,8 @@ describe('a full disk', { timeout: 60_000 }, () => {
   it('refuses the append whole, keeps what was acknowledged, and goes on when there is room', () => {
     let pages = 1_000;
     const writer = write({
-      open: () => {
-        const log = openLogForWriting(file, layout);
+      reopen: () => {
+        const log = reopenLogForWriting(file, layout);
         log.database.exec(`PRAGMA max_page_count = ${pages}`);
         return log;
       },

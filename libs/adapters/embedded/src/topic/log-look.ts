@@ -25,13 +25,13 @@ export class LogLook {
   readonly #tables: readonly (PartitionTable | null)[];
   readonly #ends: readonly number[];
 
-  /** Throws `LogFailure` when the log must not be opened. */
+  /** Throws `LogFailure` when the log must not be opened. Nothing in this process may have it open yet. */
   constructor(file: string, layout: LogLayout) {
     this.#file = file;
-    checkLogHeader(file);
+    const pageBytes = checkLogHeader(file);
     this.#database = openReadOnly(file);
     try {
-      checkLogPages(file, numberOf(this.#database, 'PRAGMA page_count'));
+      checkLogPages(file, pageBytes, numberOf(this.#database, 'PRAGMA page_count'));
       this.identity = identityIn(this.#database);
       this.#tables = tablesIn(this.#database, file, layout);
       this.#ends = this.#tables.map((table) => (table?.newest()?.offset ?? -1) + 1);
@@ -47,8 +47,9 @@ export class LogLook {
   }
 
   read(partition: number, from: number, maxBytes: number): StoredMessage[] {
+    const end = this.end(partition);
     try {
-      return this.#tables[partition]?.read(from, this.end(partition), maxBytes) ?? [];
+      return from < end ? (this.#tables[partition]?.read(from, end, maxBytes) ?? []) : [];
     } catch (error) {
       throw logFailure(error, this.#file);
     }

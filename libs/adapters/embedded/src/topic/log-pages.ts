@@ -16,11 +16,17 @@ const lockByte = 0x40_00_00_00;
 const walHeaderBytes = 32;
 const frameHeaderBytes = 24;
 
-/** Throws `LogFailure` when the file does not begin as a log does; every checkpoint writes these bytes as they are. */
-export function checkLogHeader(file: string): void {
+/**
+ * Answers the size of a page. Throws `LogFailure` when the file does not begin as a log does; every checkpoint writes
+ * these bytes as they are.
+ *
+ * Nothing in this process may have the log open by then: closing a file takes away the locks that SQLite has on it, and
+ * with them its defence against other processes.
+ */
+export function checkLogHeader(file: string): number {
   const broken = (why: string): LogFailure => new LogFailure('damaged', `The log ${file} is damaged: ${why}.`);
   if (!statSync(file).isFile()) throw broken('it is no file');
-  const header = readBytes(file, 0, headerBytes);
+  const header = readHeader(file);
   if (header.length === 0) throw broken('it is empty');
   if (header.length < headerBytes || header.toString('latin1', 0, magic.length) !== magic)
     throw broken('it is no database');
@@ -28,14 +34,15 @@ export function checkLogHeader(file: string): void {
   const version = header.readUInt32BE(60);
   if (version !== schemaVersion)
     throw new LogFailure('identity-mismatch', `The log ${file} has format ${version}, not ${schemaVersion}.`);
+  const pageBytes = header.readUInt16BE(16);
+  return pageBytes === 1 ? 65_536 : pageBytes;
 }
 
 /**
  * Throws when a page of the database is neither in the file nor in the write-ahead log. SQLite compares the size with
  * what is expected only where there is no write-ahead log.
  */
-export function checkLogPages(file: string, pageCount: number): void {
-  const pageBytes = pageBytesOf(file);
+export function checkLogPages(file: string, pageBytes: number, pageCount: number): void {
   const inFile = Math.floor(statSync(file).size / pageBytes);
   if (inFile >= pageCount) return;
   const inWal = walPages(`${file}-wal`, pageBytes);
@@ -49,15 +56,10 @@ export function hasWriteAheadLog(file: string): boolean {
   return (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
-function pageBytesOf(file: string): number {
-  const stored = readBytes(file, 16, 2).readUInt16BE();
-  return stored === 1 ? 65_536 : stored;
-}
-
 /** Pages with a frame of the write-ahead log's present run; frames of an earlier run carry other salts. */
 function walPages(wal: string, pageBytes: number): Set<number> {
   const pages = new Set<number>();
-  const handle = openSync(wal, 'r');
+  const handle = openSync(wal, 'r'); // SQLite has no locks on this file.
   try {
     const salts = Buffer.alloc(8);
     readSync(handle, salts, 0, 8, 16);
@@ -75,11 +77,11 @@ function walPages(wal: string, pageBytes: number): Set<number> {
   return pages;
 }
 
-function readBytes(file: string, from: number, length: number): Buffer {
+function readHeader(file: string): Buffer {
   const handle = openSync(file, 'r');
   try {
-    const bytes = Buffer.alloc(length);
-    return bytes.subarray(0, readSync(handle, bytes, 0, length, from));
+    const bytes = Buffer.alloc(headerBytes);
+    return bytes.subarray(0, readSync(handle, bytes, 0, headerBytes, 0));
   } finally {
     closeSync(handle);
   }

@@ -19,8 +19,8 @@ export type LogRequest =
   | { kind: 'close' };
 
 export interface LogAnswers {
-  /** The writer's ends; nothing of the reader. */
-  open: number[] | null;
+  /** What the writer found; nothing of the reader. */
+  open: { identity: string; ends: number[] } | null;
   append: PackedMessages;
   read: PackedMessages;
   'start-offset': number;

@@ -44,10 +44,10 @@ function answer(request: LogRequest): LogAnswers[LogRequest['kind']] {
   }
 }
 
-function open(): number[] | null {
+function open(): LogAnswers['open'] {
   if (role === 'writer') {
     writer = new LogWriter(file, layout);
-    return writer.ends();
+    return writer.found();
   }
   reader = new LogReader(file, layout);
   return null;

@@ -8,7 +8,7 @@
  *   may lie, is moved into the database and cut to nothing.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import { openLogForWriting } from './log-database.ts';
+import { openLogForWriting, reopenLogForWriting } from './log-database.ts';
 import type { LogDatabase } from './log-database.ts';
 import { LogFailure, logFailure } from './log-failure.ts';
 import type { LogLayout } from './log-layout.ts';
@@ -18,7 +18,7 @@ import type { PartitionTable } from './partition-table.ts';
 
 export class LogWriter {
   readonly #file: string;
-  readonly #open: () => LogDatabase;
+  readonly #reopen: () => LogDatabase;
   readonly #now: () => number;
   #log: LogDatabase | null = null;
   #ends: number[] = [];
@@ -30,13 +30,19 @@ export class LogWriter {
     {
       now = Date.now,
       open = () => openLogForWriting(file, layout),
-    }: { now?: () => number; open?: () => LogDatabase } = {},
+      reopen = () => reopenLogForWriting(file, layout),
+    }: { now?: () => number; open?: () => LogDatabase; reopen?: () => LogDatabase } = {},
   ) {
     this.#file = file;
-    this.#open = open;
+    this.#reopen = reopen;
     this.#now = now;
-    this.#recover();
+    this.#recover(open);
     this.#finishErasing(this.#opened());
+  }
+
+  /** Which log this is, and where its partitions end. */
+  found(): { identity: string; ends: number[] } {
+    return { identity: this.#opened().identity, ends: [...this.#ends] };
   }
 
   /** The offset after the newest message of each partition; null while the file cannot be opened. */
@@ -74,11 +80,11 @@ export class LogWriter {
   }
 
   #opened(): LogDatabase {
-    return this.#log ?? this.#recover();
+    return this.#log ?? this.#recover(this.#reopen);
   }
 
-  #recover(): LogDatabase {
-    const log = this.#open();
+  #recover(open: () => LogDatabase): LogDatabase {
+    const log = open();
     try {
       const newest = log.tables.map((table) => table.newest());
       this.#ends = newest.map((message) => (message ? message.offset + 1 : 0));
