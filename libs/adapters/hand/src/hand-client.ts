@@ -18,8 +18,9 @@ import {
 } from '@manyhands/ports';
 import type { Epoch, EventId } from '@manyhands/protocol';
 import { signGrant } from './grant-token.ts';
+import { isUnknown, readExecution, readRefusal, readRunning } from './read-answer.ts';
 import { send, type HandRequest, type HandResponse } from './request.ts';
-import { maxWaitMs, type ErrorAnswer, type ExecutionAnswer, type ExecutionBody, type ExecutionList } from './wire.ts';
+import { maxWaitMs, type ExecutionBody } from './wire.ts';
 
 /** A request is answered at once or after the wait it asked for; beyond that and this grace nobody is there. */
 const answerGraceMs = 15_000;
@@ -30,6 +31,8 @@ const grantLifetimeMs = 60_000;
 /** A client is made for each lease and never closed: its connections have to go by themselves. */
 const idleConnectionMs = 10_000;
 const retryDelaysMs = [10, 50, 200];
+/** A daemon says that a call still runs when the wait is over, and what answers at once must not be asked without pause. */
+const stillRunningPauseMs = 100;
 
 type Finished = Execution & { state: 'finished' };
 
@@ -47,32 +50,29 @@ export class HandClient implements Hand {
   }
 
   async fence(epoch: Epoch): Promise<EventId[]> {
-    const { body } = await this.#ask(epoch, { method: 'GET', path: '/executions', timeoutMs: answerGraceMs });
-    const { executions } = body as ExecutionList;
-    return executions.filter(({ state }) => state === 'running').map(({ id }) => id as EventId);
+    return readRunning(await this.#ask(epoch, { method: 'GET', path: '/executions', timeoutMs: answerGraceMs }));
   }
 
   async execute(epoch: Epoch, request: ExecuteRequest, signal: AbortSignal): Promise<Finished> {
     const body: ExecutionBody = { name: request.name, input: request.input };
     for (;;) {
-      const { body: answer } = await this.#ask(epoch, {
+      const response = await this.#ask(epoch, {
         method: 'PUT',
         path: `${executionPath(request.executionId)}?wait_ms=${maxWaitMs}`,
         body,
         timeoutMs: maxWaitMs + answerGraceMs,
         signal,
       });
-      const execution = answer as ExecutionAnswer;
+      const execution = readExecution(response);
       if (execution.state === 'finished') return execution;
+      await pause(stillRunningPauseMs, signal);
     }
   }
 
   async look(epoch: Epoch, executionId: EventId): Promise<Execution> {
     const path = executionPath(executionId);
-    const { status, body } = await this.#ask(epoch, { method: 'GET', path, timeoutMs: answerGraceMs });
-    if (status === 404) return { state: 'unknown' };
-    const answer = body as ExecutionAnswer;
-    return answer.state === 'running' ? { state: 'running' } : answer;
+    const response = await this.#ask(epoch, { method: 'GET', path, timeoutMs: answerGraceMs });
+    return isUnknown(response) ? { state: 'unknown' } : readExecution(response);
   }
 
   async cancel(epoch: Epoch, executionId: EventId): Promise<void> {
@@ -84,7 +84,8 @@ export class HandClient implements Hand {
     for (let attempt = 0; ; attempt++) {
       try {
         const response = await send(this.#address, this.#agent, { ...request, grant: this.#grant(epoch) });
-        return admitted(response);
+        readRefusal(response);
+        return response;
       } catch (error) {
         const delayMs = retryDelaysMs[attempt];
         if (delayMs === undefined || !isBrokenConnection(error)) throw error;
@@ -108,11 +109,10 @@ function executionPath(executionId: EventId): string {
   return `/executions/${encodeURIComponent(executionId)}`;
 }
 
-/** 404 is an answer about an execution; every other refusal is one of the request. */
-function admitted(response: HandResponse): HandResponse {
-  if (response.status === 200 || response.status === 404) return response;
-  const { error, message } = response.body as ErrorAnswer;
-  throw new HandError(error === 'fenced' ? 'fenced' : 'refused', message);
+/** Throws the signal's reason. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => {}); // Cut short by the signal, which then says why.
+  signal.throwIfAborted();
 }
 
 function isBrokenConnection(error: unknown): boolean {
