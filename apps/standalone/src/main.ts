@@ -65,6 +65,9 @@ async function run(config: Config): Promise<number> {
   return Math.max(await shutDown(server.shutdown, logger), exitCode);
 }
 
+// Whoever reads what is printed may go; the server does not.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+
 try {
   const config = readConfig();
   if (config === null) print(usage);

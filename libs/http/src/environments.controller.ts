@@ -12,7 +12,7 @@ import {
 import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 
-import { doneOrRefuse } from './api-error.ts';
+import { ApiError, doneOrRefuse } from './api-error.ts';
 import { decodeResourceCursor } from './cursors.ts';
 import { newId } from './idempotency.ts';
 import { resourcePage } from './list-pages.ts';
@@ -38,8 +38,13 @@ export class EnvironmentsController {
     const environmentId = newId('environment', idempotency, this.#api.clock);
     const settings = resolveEnvironment(body);
     const command = { type: 'create-environment', workspaceId, idempotency, environmentId, settings } as const;
-    doneOrRefuse(await this.#api.sessions.execute(command));
-    return this.#read(request, environmentId);
+    const done = doneOrRefuse(await this.#api.sessions.execute(command));
+    const made = await this.#api.sessions.environment(workspaceId, environmentId);
+    if (made) return made.value;
+    throw new ApiError(
+      done.repeated ? 'idempotency_key_reused' : 'environment_not_found',
+      'The environment that was made here has been deleted.',
+    );
   }
 
   @Get()

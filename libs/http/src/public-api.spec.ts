@@ -513,6 +513,16 @@ describe('streams', () => {
     }
   });
 
+  it('start with now where the message they name does not exist yet', async () => {
+    const session = await newSession();
+    const path = `/sessions/${session.id}/events/stream`;
+    const client = await open(path, { 'last-event-id': '99999.1' });
+    await ok('POST', `/sessions/${session.id}/events`, { events: [message('hi')] });
+    await client.until(({ names }) => names.length === 3);
+    expect(client.names[0]).toBe('user.message');
+    client.leave();
+  });
+
   it('show previews once they have caught up', async () => {
     const session = await newSession({ initial_events: [message('hi')] });
     const path = `/sessions/${session.id}/events/stream?event_deltas[]=agent.message`;

@@ -39,6 +39,16 @@ describe('sending events', () => {
       "events.0.content.0.source.type: must be 'base64', 'url' or 'file'",
     ],
     [
+      'an image of a kind that no model takes',
+      { events: [says([{ type: 'image', source: { type: 'base64', data: 'AAAA', media_type: 'text/html' } }])] },
+      'events.0.content.0.source.media_type: must be one of image/jpeg, image/png, image/gif, image/webp',
+    ],
+    [
+      'an image that is no base64',
+      { events: [says([{ type: 'image', source: { type: 'base64', data: '!!!', media_type: 'image/png' } }])] },
+      'events.0.content.0.source.data: must be base64',
+    ],
+    [
       '101 documents from files',
       { events: [files(60), files(41)] },
       'events: must have at most 100 documents from files, got 101',

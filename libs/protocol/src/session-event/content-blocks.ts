@@ -1,6 +1,7 @@
 /**
  * Content blocks of messages and tool results. They are strict because clients write them too: a field we do not know is
- * refused, not dropped. Base64 data is not checked here; a pattern over 30 MB would cost more than it finds.
+ * refused, not dropped. Of base64 data only the beginning is looked at; a pattern over 30 MB would cost more than it
+ * finds. An image that no model takes would have every later prompt of its session refused.
  */
 import { z } from 'zod';
 
@@ -9,6 +10,14 @@ export type TextBlock = z.infer<typeof textBlockSchema>;
 
 const urlSourceSchema = z.strictObject({ type: z.literal('url'), url: z.string() });
 const fileSourceSchema = z.strictObject({ type: z.literal('file'), file_id: z.string() });
+const imageTypes = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'];
+const looksLikeBase64 = (data: string): boolean => /^[A-Za-z0-9+/]+={0,2}$/.test(data.slice(0, 64).replace(/\s/g, ''));
+
+const base64ImageSchema = z.strictObject({
+  type: z.literal('base64'),
+  data: z.string().refine(looksLikeBase64, 'must be base64'),
+  media_type: z.string().refine((type) => imageTypes.includes(type), `must be one of ${imageTypes.join(', ')}`),
+});
 const base64SourceSchema = z.strictObject({ type: z.literal('base64'), data: z.string(), media_type: z.string() });
 const plainTextSourceSchema = z.strictObject({
   type: z.literal('text'),
@@ -18,7 +27,7 @@ const plainTextSourceSchema = z.strictObject({
 
 export const imageBlockSchema = z.strictObject({
   type: z.literal('image'),
-  source: z.discriminatedUnion('type', [base64SourceSchema, urlSourceSchema, fileSourceSchema]),
+  source: z.discriminatedUnion('type', [base64ImageSchema, urlSourceSchema, fileSourceSchema]),
 });
 export type ImageBlock = z.infer<typeof imageBlockSchema>;
 

@@ -194,7 +194,8 @@ export class SessionLogService implements SessionLog, SessionService {
     const session = await this.#session(workspaceId, id);
     if (!session) return null;
     const { row, state } = session;
-    const at = after === 'head' ? behind(row.seq, startHead) : after;
+    // A position that does not exist yet is another session's, or made up; what comes next must not be missed for it.
+    const at = after === 'head' || after.seq > row.seq ? behind(row.seq, startHead) : after;
     return { at, epoch: state.epoch, deliveries: this.#parts.tails.deliveries(row, at, signal) };
   }
 
