@@ -15,6 +15,7 @@ export function gatedProvider(provider: SandboxProvider, process: SimProcess): S
   return {
     provision: (spec, signal) => through(process, () => provider.provision(spec, signal)),
     find: (ref) => through(process, () => provider.find(ref)),
+    end: (ref) => through(process, () => provider.end(ref)),
     journal: (ref, executionId) => through(process, () => provider.journal(ref, executionId)),
     destroy: (sessionId) => through(process, () => provider.destroy(sessionId)),
     list: () => through(process, () => provider.list()),

@@ -81,6 +81,11 @@ export class SimHands implements SandboxProvider, HandConnector {
     return isAlive ? { state: 'running', address: addressOf(ref) } : { state: 'gone' };
   }
 
+  async end(ref: HandRef): Promise<void> {
+    await this.#options.pause('travel');
+    this.kill(ref);
+  }
+
   async journal(ref: HandRef, executionId: EventId): Promise<Execution> {
     await this.#options.pause('travel');
     return this.#sandboxes.get(nameOf(ref))?.journal.get(executionId) ?? { state: 'unknown' };

@@ -74,6 +74,24 @@ export function sandboxProviderContract(name: string, create: () => Promise<Sand
       expect(await provider.find(ref)).toEqual({ state: 'gone' });
     });
 
+    it('ends a hand for good, and keeps its workspace and its journal', async () => {
+      const hand = await handOf();
+      await startHanging(hand);
+      await provider.end(ref);
+      expect(await provider.find(ref)).toEqual({ state: 'gone' });
+      await expect(hand.fence(epoch)).rejects.toMatchObject({ code: 'lost' });
+      await expect(provision()).rejects.toMatchObject({ code: 'gone' });
+      expect(await provider.journal(ref, executionId('hanging'))).toEqual({ state: 'running' });
+      await provider.end(ref);
+      expect(await run(await handOf({ ...ref, generation: 2 }), 'find', made.calls.find)).toBe(true);
+    });
+
+    it('has nothing against ending what never began', async () => {
+      await provider.end(ref);
+      expect(await provider.list()).toEqual([]);
+      await provision();
+    });
+
     it('reads what a dead hand wrote down', async () => {
       const hand = await handOf();
       await run(hand, 'finished', made.calls.leave);

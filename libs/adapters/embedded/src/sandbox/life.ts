@@ -32,9 +32,13 @@ export async function stateOf(life: LifeDirectory, sockets: SocketPaths): Promis
   }
 }
 
-/** Commands can write where the socket is: a link there would lead to whatever they like. */
+/** Commands can write where the socket is: a link there would lead to whatever they like, and they can close the way. */
 function isSocket(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isSocket() === true;
+  try {
+    return lstatSync(path).isSocket();
+  } catch {
+    return false; // Whoever cannot see it cannot connect to it either.
+  }
 }
 
 /** From now on no launcher that comes late begins this life. */

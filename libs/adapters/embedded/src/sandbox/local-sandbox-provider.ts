@@ -123,6 +123,12 @@ export class LocalSandboxProvider implements SandboxProvider {
     return { state: 'gone' };
   }
 
+  async end(ref: HandRef): Promise<void> {
+    await this.#provisioning.get(keyOf(ref))?.catch(() => {}); // Its caller is told; here what it left is ended.
+    const life = new LifeDirectory(this.#options.directory, ref);
+    if (existsSync(life.path) && !this.#over.has(life.path)) await this.#end(life);
+  }
+
   async journal(ref: HandRef, executionId: EventId): Promise<Execution> {
     return readJournal(new LifeDirectory(this.#options.directory, ref).journal, executionId);
   }
