@@ -5,12 +5,14 @@
  * - H4. Many wakes of one session give one turn, and a wake that came while it ran is looked at when it is over.
  * - H6. At most one session that took down two workers runs here at a time, until it has brought a result or lived long
  *   enough, so that a crash blames one.
+ * - A session whose wakes end by an error is woken again later and later.
  */
 import type { RunnableRow } from '@manyhands/ports';
 import type { SessionId } from '@manyhands/protocol';
 import type { HarnessDeps } from './deps.ts';
 import type { Drain, WakeOutcome } from './wake.ts';
 import { wake } from './wake.ts';
+import { WakeBackOff } from './wake-back-off.ts';
 
 /** A suspect session (H6) that lived this long is no longer suspect, in milliseconds. */
 const suspectForMs = 60_000;
@@ -29,6 +31,7 @@ export class Worker {
   readonly #gentle = new AbortController();
   readonly #hard = new AbortController();
   readonly #drain: Drain = { gentle: this.#gentle.signal, hard: this.#hard.signal };
+  readonly #backOff: WakeBackOff;
   readonly #unsubscribe: (() => void)[] = [];
   #sweeping: Promise<void> | null = null;
   #sweepAgain = false;
@@ -36,6 +39,7 @@ export class Worker {
 
   constructor(deps: HarnessDeps) {
     this.#deps = deps;
+    this.#backOff = new WakeBackOff(deps.clock);
   }
 
   get runningSessions(): number {
@@ -113,16 +117,16 @@ export class Worker {
     const { workers, clock } = this.#deps;
     const heldElsewhere = row.holder !== null && row.holder !== workers.self && !workers.isDead(row.holder);
     if (heldElsewhere || this.#freeSlots <= 0) return;
-    if (row.notBefore > clock.now()) return this.#offerLater(row);
+    const waitMs = Math.max(row.notBefore - clock.now(), this.#backOff.remainingMs(row.sessionId));
+    if (waitMs > 0) return this.#offerLater(row, waitMs);
     const suspect = row.barrenTakeovers >= 2;
     if (suspect && this.#hasSuspect()) return;
     this.#run(row.sessionId, suspect);
   }
 
   /** Soon due: no need to wait for the next sweep. */
-  #offerLater(row: RunnableRow): void {
+  #offerLater(row: RunnableRow, waitMs: number): void {
     const { clock, settings } = this.#deps;
-    const waitMs = row.notBefore - clock.now();
     if (waitMs > settings.sweepIntervalMs) return;
     void clock.sleep(waitMs, this.#gentle.signal).then(() => this.#offer(row));
   }
@@ -146,11 +150,13 @@ export class Worker {
     const { logger } = this.#deps;
     try {
       const outcome: WakeOutcome = await wake(sessionId, this.#deps, this.#drain, onResult);
+      this.#backOff.succeeded(sessionId);
       if (outcome.kind === 'abandoned' && outcome.reason !== 'fenced') {
         logger.warn({ sessionId, reason: outcome.reason, error: describe(outcome.error) }, 'a turn was abandoned');
       }
     } catch (error) {
-      // A bug, or the log is away: the lease stays, and the sweep claims the session again (H6 counts it).
+      // A bug, or the log is away: a lease that was taken stays, and the sweep claims the session again (H6 counts it).
+      this.#backOff.failed(sessionId);
       logger.error({ sessionId, error: describe(error) }, 'a wake ended with an error');
     }
   }
