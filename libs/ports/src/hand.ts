@@ -33,8 +33,10 @@ export interface ExecuteRequest {
  * - `look` asks the journal without starting anything.
  * - `cancel` ends the execution's processes; its result is then an error. Unknown ids are no error. An id cancelled
  *   before it was started is never started.
- * - All throw `HandError`: `'lost'` when the hand is dead (its journal can still be asked through `SandboxProvider`),
- *   `'fenced'` when a later epoch was here, `'unreachable'` when there was no answer.
+ * - All throw `HandError`: `'lost'` when the hand is dead, or what answers is no hand (its journal can still be asked
+ *   through `SandboxProvider`), `'fenced'` when a later epoch was here, `'unreachable'` when there was no answer.
+ * - A command in the sandbox can answer in the daemon's place: results are checked for form and size, and not for honesty.
+ *   `'fenced'` is a claim that only the log can prove.
  */
 export interface Hand {
   readonly ref: HandRef;
@@ -48,10 +50,13 @@ export type HandErrorCode = 'lost' | 'fenced' | 'unreachable' | 'refused';
 
 export class HandError extends Error {
   readonly code: HandErrorCode;
-  constructor(code: HandErrorCode, message: string, options?: { cause?: unknown }) {
+  /** Nothing of the request has left the caller: a proof that the sandbox has no part in. */
+  readonly neverSent: boolean;
+  constructor(code: HandErrorCode, message: string, options?: { cause?: unknown; neverSent?: boolean }) {
     super(message, options);
     this.name = 'HandError';
     this.code = code;
+    this.neverSent = options?.neverSent ?? false;
   }
 }
 

@@ -106,4 +106,17 @@ describe('a client of what is no hand', () => {
     await expect(execute(connect(made), stop.signal)).rejects.toBe(reason);
     expect(asked).toBeLessThan(10);
   });
+
+  it('knows of a call that was never sent, and of none that may have arrived', async () => {
+    const cut = await FalseHand.listen((request) => {
+      request.resume();
+      request.on('end', () => {
+        cut.close();
+        request.destroy();
+      });
+    });
+    const hand = connect(cut);
+    await expect(execute(hand)).rejects.toMatchObject({ code: 'lost', neverSent: false });
+    await expect(execute(hand)).rejects.toMatchObject({ code: 'lost', neverSent: true });
+  });
 });

@@ -55,14 +55,18 @@ export class HandClient implements Hand {
 
   async execute(epoch: Epoch, request: ExecuteRequest, signal: AbortSignal): Promise<Finished> {
     const body: ExecutionBody = { name: request.name, input: request.input };
-    for (;;) {
-      const response = await this.#ask(epoch, {
-        method: 'PUT',
-        path: `${executionPath(request.executionId)}?wait_ms=${maxWaitMs}`,
-        body,
-        timeoutMs: maxWaitMs + answerGraceMs,
-        signal,
-      });
+    for (let asked = 0; ; asked++) {
+      const response = await this.#ask(
+        epoch,
+        {
+          method: 'PUT',
+          path: `${executionPath(request.executionId)}?wait_ms=${maxWaitMs}`,
+          body,
+          timeoutMs: maxWaitMs + answerGraceMs,
+          signal,
+        },
+        asked > 0,
+      );
       const execution = readExecution(response);
       if (execution.state === 'finished') return execution;
       await pause(stillRunningPauseMs, signal);
@@ -80,13 +84,16 @@ export class HandClient implements Hand {
     await this.#ask(epoch, { method: 'DELETE', path, timeoutMs: answerGraceMs });
   }
 
-  async #ask(epoch: Epoch, request: Omit<HandRequest, 'grant'>): Promise<HandResponse> {
+  /** `wasSent`: the same request may have arrived before. */
+  async #ask(epoch: Epoch, request: Omit<HandRequest, 'grant'>, wasSent = false): Promise<HandResponse> {
     for (let attempt = 0; ; attempt++) {
       try {
         const response = await send(this.#address, this.#agent, { ...request, grant: this.#grant(epoch) });
         readRefusal(response);
         return response;
       } catch (error) {
+        if (error instanceof HandError && error.neverSent && (wasSent || attempt > 0))
+          throw new HandError(error.code, error.message, { cause: error.cause });
         const delayMs = retryDelaysMs[attempt];
         if (delayMs === undefined || !isBrokenConnection(error)) throw error;
         await sleep(delayMs);

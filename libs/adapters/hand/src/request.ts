@@ -17,7 +17,7 @@ export interface HandResponse {
   body: unknown;
 }
 
-/** Nothing listens there, and nothing ever will again: a hand's socket is bound once in its life. */
+/** There is no connection, and never will be one again: a hand's socket is bound once in its life. */
 const deadCodes = new Set(['ECONNREFUSED', 'ENOENT', 'ENOTSOCK', 'ENOTDIR']);
 
 /** What an answer may take beyond the silence before it: who sends it byte by byte is never silent. */
@@ -38,7 +38,8 @@ export async function send(address: HandAddress, agent: Agent, request: HandRequ
     if (cause instanceof HandError) throw cause;
     const { code, message } = cause as NodeJS.ErrnoException;
     if (code?.startsWith('HPE_')) throw new HandError('lost', 'what answers for this hand speaks no HTTP', { cause });
-    if (code && deadCodes.has(code)) throw new HandError('lost', 'nothing listens for this hand', { cause });
+    if (code && deadCodes.has(code))
+      throw new HandError('lost', 'nothing listens for this hand', { cause, neverSent: true });
     throw new HandError('unreachable', `no answer from the hand: ${message}`, { cause });
   }
 }

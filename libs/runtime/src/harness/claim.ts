@@ -2,9 +2,10 @@
 import { callsInHand, claimRecords, runnableOf } from '@manyhands/core';
 import type { SessionState } from '@manyhands/core';
 import type { Epoch, EventId, Incarnation, SessionId } from '@manyhands/protocol';
+import { sessionStream } from '@manyhands/protocol';
 import { limitsOf } from './call-model.ts';
 import type { HarnessDeps } from './deps.ts';
-import type { OpenHands } from './hands.ts';
+import type { LeaseFacts, OpenHands } from './hands.ts';
 import { HeldSession, foldAccepted } from './held-session.ts';
 
 export type Claim =
@@ -28,9 +29,9 @@ export async function claim(sessionId: SessionId, deps: HarnessDeps, newId: () =
     if (!state || !mayClaim(state, deps)) return { kind: 'not-wanted' };
     const plan = claimRecords(state, deps.workers.self, limitsOf(state, deps), deps.clock.now(), newId);
     const epoch = (state.epoch + 1) as Epoch;
-    const hands = deps.hands.open(epoch);
     const inherited = inheritedBy(plan.state, state);
-    if (inherited.answered) await hands.fence(state);
+    const hands = deps.hands.open(leaseFacts(state, epoch, deps));
+    if (inherited.answered) await fenceOff(hands, state, deps);
     const prompt = deps.prompts.take(sessionId);
     // The records that the prompt needs are read while the claim is on its way.
     const [result] = await Promise.all([
@@ -51,6 +52,35 @@ export async function claim(sessionId: SessionId, deps: HarnessDeps, newId: () =
     return { kind: 'held', held: new HeldSession(folded.state, prompt, deps.log), hands, inherited };
   }
   return { kind: 'not-wanted' };
+}
+
+/**
+ * Fences the hand before calls in it are answered. Whatever is wrong with a hand, a command may have made it so: it keeps
+ * nobody from the session. Should it live on, whoever opens it next ends what runs there for nobody.
+ */
+export async function fenceOff(hands: OpenHands, state: SessionState, { logger }: HarnessDeps): Promise<void> {
+  try {
+    await hands.fence(state);
+  } catch (error) {
+    logger.warn({ sessionId: state.sessionId, error: String(error) }, 'a hand could not be fenced');
+  }
+}
+
+/** What the log says of a lease, as it is asked when a hand is lost. `before`: the state that the claim stands on. */
+function leaseFacts(before: SessionState, epoch: Epoch, { log }: HarnessDeps): LeaseFacts {
+  const { sessionId } = before;
+  return {
+    epoch,
+    isOver: async () => ((await log.getState(sessionId))?.epoch ?? epoch) > epoch,
+    mayHaveBegun: async (executionId) => {
+      const call = callsInHand(before).find(({ eventId }) => eventId === executionId);
+      if (!call || before.lease) return call !== undefined;
+      // Who let the session go had nothing running that was allowed only afterwards.
+      const slice = { kinds: ['lease.released' as const], order: 'desc' as const, limit: 1, upTo: before.seq };
+      const [released] = (await log.getEvents(sessionStream(sessionId), slice)).records;
+      return released !== undefined && (call.confirmation?.seq ?? call.seq) < released.seq;
+    },
+  };
 }
 
 function inheritedBy(claimed: SessionState, before: SessionState): Inherited {

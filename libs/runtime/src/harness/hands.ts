@@ -1,6 +1,11 @@
 /**
  * The hand of a session: found, made when the first call needs it, fenced with the lease's epoch before anything else is
  * asked of it (H2), and asked for its journal before a call is given up (S4, E6).
+ *
+ * - A command can do all that its daemon can: answer in its place, stop it, and remove or forge its journal. So a call
+ *   never began only where the platform itself never sent it (E6); that a journal is silent proves nothing.
+ * - What does not answer, or not as a hand does, is ended by its provider, so that nothing of it runs on when the log says
+ *   that it is lost.
  */
 import type { SessionState } from '@manyhands/core';
 import { openCalls } from '@manyhands/core';
@@ -32,8 +37,19 @@ export interface HandsDeps {
   clock: Clock;
 }
 
+/** What a lease knows of itself and of those before it. */
+export interface LeaseFacts {
+  epoch: Epoch;
+  /** Whether a later one is in the log. */
+  isOver: () => Promise<boolean>;
+  /** Whether a holder before us may have sent this call to a hand. */
+  mayHaveBegun: (executionId: EventId) => Promise<boolean>;
+}
+
 /** A hand that does not answer is asked again for this long, in milliseconds. */
 const unreachableForMs = 30_000;
+/** How long after a later holder has fenced the hand its claim is in the log, or will never be, in milliseconds. */
+const claimFollowsWithinMs = 2_000;
 /** The same where answers to the session wait for it. */
 const unfencedForMs = 5_000;
 
@@ -44,36 +60,39 @@ export class HandsOfSession {
     this.#deps = deps;
   }
 
-  open(epoch: Epoch): OpenHands {
-    return new OpenHands(this.#deps, epoch);
+  open(lease: LeaseFacts): OpenHands {
+    return new OpenHands(this.#deps, lease);
   }
 }
 
 /** The hands of one session under one lease; the sandbox is asked for once, whoever needs it first. */
 export class OpenHands {
   readonly #deps: HandsDeps;
-  readonly #epoch: Epoch;
+  readonly #lease: LeaseFacts;
   #opening: { generation: number; hand: Promise<Hand | null> } | null = null;
   /** The generation whose fence stands at our epoch. */
   #fenced: number | null = null;
+  /** Calls that we have sent; whether they arrived only the hand could tell. */
+  readonly #sent = new Set<EventId>();
 
-  constructor(deps: HandsDeps, epoch: Epoch) {
+  constructor(deps: HandsDeps, lease: LeaseFacts) {
     this.#deps = deps;
-    this.#epoch = epoch;
+    this.#lease = lease;
   }
 
   async execute(state: SessionState, request: ExecuteRequest, signal: AbortSignal): Promise<HandOutcome> {
     const ref = refOf(state);
     try {
-      const hand = await this.#hand(state, ref);
-      if (!hand) return await this.#lost(ref, request.executionId);
-      return await this.#run(hand, ref, request, signal);
+      const execution = await this.#executeIn(state, ref, request, signal);
+      return execution ? { kind: 'finished', ref, execution } : await this.#lost(ref, request.executionId);
     } catch (error) {
-      if (error instanceof HandError && error.code === 'fenced') return { kind: 'fenced' };
-      if (error instanceof HandError && error.code === 'lost') return this.#lost(ref, request.executionId);
-      if (error instanceof HandError)
+      if (signal.aborted) throw error;
+      if (error instanceof HandError && error.code === 'refused')
         return { kind: 'failed', message: `The sandbox did not answer: ${error.message}` };
-      if (error instanceof SandboxError && error.code === 'gone') return this.#lost(ref, request.executionId);
+      if (error instanceof HandError && error.code === 'fenced' && (await this.#comesToBeOver()))
+        return { kind: 'fenced' };
+      if (error instanceof HandError || (error instanceof SandboxError && error.code === 'gone'))
+        return this.#lost(ref, request.executionId);
       if (error instanceof SandboxError) {
         this.#opening = null;
         return { kind: 'failed', message: `The sandbox could not be started: ${error.message}` };
@@ -89,12 +108,18 @@ export class OpenHands {
   async endAnswered(stateNow: () => SessionState): Promise<void> {
     const ref = refOf(stateNow());
     const status = await this.#deps.provider.find(ref);
-    if (status.state === 'running') await this.#connect(ref, status.address, stateNow);
+    if (status.state !== 'running') return;
+    try {
+      await this.#connect(ref, status.address, stateNow);
+    } catch (error) {
+      if (error instanceof HandError && error.code === 'lost') await this.#deps.provider.end(ref);
+      throw error;
+    }
   }
 
   /**
    * Raises the fence of a hand that lives before calls are answered that an earlier holder may have under way: what it
-   * sends from now on is refused (H2). A hand that cannot be reached is left alone in the end, for the session's sake.
+   * sends from now on is refused (H2). Throws when it cannot be raised.
    */
   async fence(state: SessionState): Promise<void> {
     const { clock } = this.#deps;
@@ -103,9 +128,9 @@ export class OpenHands {
       try {
         return await this.endAnswered(() => state);
       } catch (error) {
-        if (!(error instanceof HandError) && !(error instanceof SandboxError)) throw error;
-        const isAway = error instanceof HandError ? error.code === 'unreachable' : error.retriable;
-        if (!isAway || clock.monotonicMs() > giveUpAt) return; // Dead, or fenced by a later holder.
+        const isAway = error instanceof HandError && error.code === 'unreachable';
+        const isBusy = error instanceof SandboxError && error.retriable;
+        if (!(isAway || isBusy) || clock.monotonicMs() > giveUpAt) throw error;
         await clock.sleep(200);
       }
     }
@@ -114,7 +139,7 @@ export class OpenHands {
   /** Ends the execution wherever it runs; a hand that was never opened has nothing to end. */
   async cancel(executionId: EventId): Promise<void> {
     const hand = await this.#opening?.hand;
-    await hand?.cancel(this.#epoch, executionId);
+    await hand?.cancel(this.#lease.epoch, executionId);
   }
 
   #hand(state: SessionState, ref: HandRef): Promise<Hand | null> {
@@ -136,10 +161,10 @@ export class OpenHands {
   /** What the log has answered meanwhile, by an interrupt or by giving up, is not to run on. */
   async #connect(ref: HandRef, address: HandAddress, stateNow: () => SessionState): Promise<Hand> {
     const hand = this.#deps.connector.connect(ref, address);
-    const running = await hand.fence(this.#epoch);
+    const running = await hand.fence(this.#lease.epoch);
     this.#fenced = ref.generation;
     const open = new Set(openCalls(stateNow()).map((call) => call.eventId));
-    await Promise.all(running.filter((id) => !open.has(id)).map((id) => hand.cancel(this.#epoch, id)));
+    await Promise.all(running.filter((id) => !open.has(id)).map((id) => hand.cancel(this.#lease.epoch, id)));
     return hand;
   }
 
@@ -149,27 +174,62 @@ export class OpenHands {
     return this.#deps.provider.provision({ ref, environment }, new AbortController().signal);
   }
 
-  async #run(hand: Hand, ref: HandRef, request: ExecuteRequest, signal: AbortSignal): Promise<HandOutcome> {
+  /** null: this generation has lived and is gone. Throws when it is unreachable for too long. */
+  async #executeIn(
+    state: SessionState,
+    ref: HandRef,
+    request: ExecuteRequest,
+    signal: AbortSignal,
+  ): Promise<(Execution & { state: 'finished' }) | null> {
     const { clock, provider } = this.#deps;
     const giveUpAt = clock.monotonicMs() + unreachableForMs;
     for (;;) {
       try {
-        const execution = await hand.execute(this.#epoch, request, signal);
-        return { kind: 'finished', ref, execution };
+        const hand = await this.#hand(state, ref);
+        if (!hand) return null;
+        return await this.#send(hand, request, signal);
       } catch (error) {
         if (!(error instanceof HandError) || error.code !== 'unreachable' || signal.aborted) throw error;
-        if ((await provider.find(ref)).state === 'gone') return this.#lost(ref, request.executionId);
         if (clock.monotonicMs() > giveUpAt) throw error;
+        if ((await provider.find(ref)).state === 'gone') return null;
         await clock.sleep(200, signal);
       }
     }
   }
 
+  async #send(hand: Hand, request: ExecuteRequest, signal: AbortSignal): Promise<Execution & { state: 'finished' }> {
+    const { executionId } = request;
+    const wasSent = this.#sent.has(executionId);
+    this.#sent.add(executionId);
+    try {
+      return await hand.execute(this.#lease.epoch, request, signal);
+    } catch (error) {
+      if (!wasSent && error instanceof HandError && error.neverSent) this.#sent.delete(executionId);
+      throw error;
+    }
+  }
+
   async #lost(ref: HandRef, executionId: EventId): Promise<HandOutcome> {
+    const { provider } = this.#deps;
     this.#opening = null;
-    const execution = await this.#deps.provider.journal(ref, executionId);
+    if (await this.#lease.isOver()) return { kind: 'fenced' }; // It is another holder's hand now.
+    await provider.end(ref);
+    const execution = await provider.journal(ref, executionId);
     if (execution.state === 'finished') return { kind: 'finished', ref, execution };
-    return { kind: 'lost', ref, started: execution.state === 'running' };
+    const started =
+      execution.state === 'running' || this.#sent.has(executionId) || (await this.#lease.mayHaveBegun(executionId));
+    return { kind: 'lost', ref, started };
+  }
+
+  /** Whether a later holder is behind what the hand says: it fences before its claim is in the log. */
+  async #comesToBeOver(): Promise<boolean> {
+    const { clock } = this.#deps;
+    const giveUpAt = clock.monotonicMs() + claimFollowsWithinMs;
+    for (;;) {
+      if (await this.#lease.isOver()) return true;
+      if (clock.monotonicMs() > giveUpAt) return false;
+      await clock.sleep(100);
+    }
   }
 }
 

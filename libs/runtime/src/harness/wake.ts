@@ -11,7 +11,7 @@ import type { EventId, LogRecord, SessionDraft, SessionId } from '@manyhands/pro
 import { formatId, sessionStream } from '@manyhands/protocol';
 import { limitsOf } from './call-model.ts';
 import type { Claim } from './claim.ts';
-import { claim } from './claim.ts';
+import { claim, fenceOff } from './claim.ts';
 import type { HarnessDeps } from './deps.ts';
 import type { OpenHands } from './hands.ts';
 import type { Append, HeldSession } from './held-session.ts';
@@ -191,7 +191,7 @@ class TurnLoop {
     const { state } = this.#held;
     const open = new Set(callsInHand(after).map((call) => call.eventId));
     const answered = callsInHand(state).filter((call) => !open.has(call.eventId));
-    if (answered.some((call) => this.#inherited.has(call.eventId))) await this.#hands.fence(state);
+    if (answered.some((call) => this.#inherited.has(call.eventId))) await fenceOff(this.#hands, state, this.#deps);
     return this.#held.append(records);
   }
 
