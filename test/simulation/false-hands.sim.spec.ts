@@ -115,13 +115,12 @@ function changeHands(change: (hand: Hand) => Hand): void {
   const connect = world.hands.connect.bind(world.hands);
   world.hands.connect = (ref, address) => {
     const hand = connect(ref, address);
-    const { fence, execute, look, cancel } = hand;
     return change({
       ref,
-      fence: fence.bind(hand),
-      execute: execute.bind(hand),
-      look: look.bind(hand),
-      cancel: cancel.bind(hand),
+      fence: hand.fence.bind(hand),
+      execute: hand.execute.bind(hand),
+      look: hand.look.bind(hand),
+      cancel: hand.cancel.bind(hand),
     });
   };
 }

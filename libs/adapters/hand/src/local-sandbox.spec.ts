@@ -68,6 +68,13 @@ async function killSandbox(directory: string, ref: HandRef): Promise<void> {
   await expect.poll(() => all.filter(isRunning), { interval: 5, timeout: 5_000 }).toEqual([]);
 }
 
+/** The last of a chain of processes that each have started the next. */
+function innermostOf(pid: number): number {
+  const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
+  const isDaemon = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')[0]?.endsWith('/node');
+  return child === undefined || isDaemon ? pid : innermostOf(Number(child));
+}
+
 /** A zombie, whose parent has not heard of its end, does not run. */
 function isRunning(pid: number): boolean {
   try {
@@ -403,6 +410,40 @@ describe.each(available)('%s', (isolation) => {
       expect(await provider.journal(tried.ref, executionId)).toEqual({ state: 'unknown' });
     });
 
+    it('is ended also when its daemon was stopped from inside, with all it has running', async () => {
+      const tried = await provision();
+      const outer = hostProcessesOf(chosen.directory, tried.ref);
+      await tried.bash('sleep 1004 & echo kept > file');
+      void tried.bash('kill -STOP $PPID').catch(() => {});
+      const [daemon] = outer.flatMap(innermostOf) as [number];
+      await expect.poll(() => readFileSync(`/proc/${daemon}/status`, 'utf8')).toMatch(/^State:\s+T/m);
+      expect(await provider.find(tried.ref)).toMatchObject({ state: 'running' });
+      await provider.end(tried.ref);
+      expect([...outer, daemon].filter(isRunning)).toEqual([]);
+      expect(await provider.find(tried.ref)).toEqual({ state: 'gone' });
+      const next = await TriedHand.provision(provider, clients, { ...tried.ref, generation: 2 });
+      expect(await next.bash('cat file; pgrep -fc "sleep 1004"')).toBe('kept\n0\nexit status 1');
+    });
+
+    it.each([
+      ['removed', 'rm -rf /run/hand/*'],
+      ['closed', 'chmod 000 /run/hand/* /run/hand'],
+      ['replaced by a directory', 'rm /run/hand/journal; mkdir /run/hand/journal'],
+      ['replaced by a pipe', 'rm /run/hand/journal; mkfifo /run/hand/journal'],
+    ])('is over when its daemon is killed and its journal %s', async (_, command) => {
+      const tried = await provision();
+      const executionId = newExecutionId();
+      await expect(tried.call('bash', { command: `${command}; kill -9 $PPID` }, executionId)).rejects.toMatchObject({
+        code: 'lost',
+        neverSent: false,
+      });
+      expect(await provider.find(tried.ref)).toEqual({ state: 'gone' });
+      expect(await provider.journal(tried.ref, executionId)).not.toMatchObject({ state: 'finished' });
+      await expect(tried.call('bash', { command: 'true' })).rejects.toMatchObject({ code: 'lost', neverSent: true });
+      await provider.destroy(tried.ref.sessionId);
+      expect(existsSync(join(chosen.directory, tried.ref.sessionId))).toBe(false);
+    });
+
     it('refuses requests without a grant of this platform', async () => {
       const tried = await provision();
       const stranger = new HandClients(generateKeyPairSync('ed25519').privateKey);
@@ -418,6 +459,7 @@ describe.each(available)('%s', (isolation) => {
     it('removes workspaces that resist', async () => {
       const tried = await provision();
       await tried.bash('mkdir -p a/b; touch a/b/c; chmod 000 a/b a; ln -s / loop; mkfifo pipe');
+      await tried.bash("perl -e 'for (1..3000) { mkdir q(deep); chdir q(deep) }'");
       await provider.destroy(tried.ref.sessionId);
       expect(existsSync(join(chosen.directory, tried.ref.sessionId))).toBe(false);
     });
