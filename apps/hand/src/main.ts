@@ -40,7 +40,8 @@ async function serve(config: HandConfig): Promise<void> {
   };
   const idleEnd = new IdleEnd(config.idleMs, () => executions.busy, end);
   executions.onQuiet = idleEnd.postpone;
-  process.once('SIGTERM', end);
+  // For good: whoever ends a hand asks again until it is gone, and a second signal must not cut short what the first began.
+  process.on('SIGTERM', end);
 
   const server = handServer({ executions, fence, grants: new Grants(config, fence), onContact: idleEnd.postpone });
   // By a relative name, because where there is no sandbox around it the path may be longer than a socket's can be.
