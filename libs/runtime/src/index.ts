@@ -1,4 +1,5 @@
 export { SessionLogService, type SessionLogServiceOptions } from './session-log/session-log-service.ts';
+export { problemOfLog, type LogBeforeOpening } from './session-log/fold/problem-of-log.ts';
 export type { SessionLogCounters } from './session-log/counters.ts';
 export {
   defaultHarnessSettings,

@@ -33,7 +33,7 @@ export function assemble(options: AssembleOptions) {
   const { topic, clock, logger, blobs } = options;
   const partitionsOf = (name: TopicPartition['topic']): number => topic.partitionsOf(name);
   const counters = newCounters();
-  const copy = new Copy(options.copyPath, { log: identityOf(partitionsOf) }, logger);
+  const copy = new Copy(options.copyPath, { partitions: countsOf(partitionsOf), log: topic.identity ?? '' }, logger);
   const keyFile = new KeyFile(options.keysPath);
   const signals = new StreamSignals();
   const runnableListeners = new Set<(row: RunnableRow) => void>();
@@ -175,6 +175,6 @@ function allPartitions(
 }
 
 /** L9: another count of partitions is another log. */
-function identityOf(partitionsOf: (name: TopicPartition['topic']) => number): string {
+function countsOf(partitionsOf: (name: TopicPartition['topic']) => number): string {
   return [topics.sessions, topics.resources].map((name) => `${name}:${partitionsOf(name)}`).join(' ');
 }

@@ -4,6 +4,7 @@
  */
 import type { SessionState, TakeoverLimits } from '@manyhands/core';
 import { defaultTakeoverLimits } from '@manyhands/core';
+import { TopicError } from '@manyhands/ports';
 import type {
   AppendResult,
   BlobStore,
@@ -89,18 +90,18 @@ export class SessionLogService implements SessionLog, SessionService {
     this.counters = this.#parts.counters;
   }
 
-  /** Resolves when this replica has folded everything that was durable when it was started. */
+  /**
+   * Resolves when this replica has folded everything that was durable when it was started. Throws `TopicError` `'damaged'`
+   * when the log cannot be folded, however often it is tried.
+   */
   async start(): Promise<void> {
-    const { replica, keyReplica, barrier, keyBarrier, catchUp, eraser } = this.#parts;
-    keyReplica.start();
-    await replica.start();
-    await catchUp.run(async () => {
-      await Promise.all([
-        barrier.pass(this.#partitions(topics.sessions, topics.resources)),
-        keyBarrier.pass(this.#partitions(topics.keys)),
-      ]);
-    });
-    eraser.start();
+    try {
+      await this.#catchUp();
+    } catch (cause) {
+      const damage = this.#parts.replica.damage() ?? this.#parts.keyReplica.damage();
+      throw damage === null ? cause : new TopicError('damaged', damage, { cause });
+    }
+    this.#parts.eraser.start();
     this.#isReady = true;
   }
 
@@ -222,6 +223,18 @@ export class SessionLogService implements SessionLog, SessionService {
   async environments(query: ListQuery) {
     await this.#passBarrier(workspaceStream(query.workspaceId));
     return this.#parts.resources.environments(query);
+  }
+
+  async #catchUp(): Promise<void> {
+    const { replica, keyReplica, barrier, keyBarrier, catchUp } = this.#parts;
+    keyReplica.start();
+    await replica.start();
+    await catchUp.run(async () => {
+      await Promise.all([
+        barrier.pass(this.#partitions(topics.sessions, topics.resources)),
+        keyBarrier.pass(this.#partitions(topics.keys)),
+      ]);
+    });
   }
 
   // ---- the rule of L11 ----

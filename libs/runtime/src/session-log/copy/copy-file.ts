@@ -13,11 +13,13 @@ export const inMemory = ':memory:';
 
 export interface CopyIdentity {
   /** Partition counts and names of the topics: another log needs another copy (L9). */
+  partitions: string;
+  /** What tells the log from others with the same partitions; empty where the topic does not know. */
   log: string;
 }
 
 export function openCopyFile(path: string, identity: CopyIdentity, logger: Logger): DatabaseSync {
-  const expected = `${copySchemaVersion} ${identity.log}`;
+  const expected = { version: `${copySchemaVersion} ${identity.partitions}`, log: identity.log };
   if (path !== inMemory) {
     const usable = existsSync(path) ? openUsable(path, expected, logger) : null;
     if (usable) return usable;
@@ -25,7 +27,8 @@ export function openCopyFile(path: string, identity: CopyIdentity, logger: Logge
   }
   const db = openDatabase(path);
   db.exec(copySchema);
-  db.prepare('INSERT INTO meta (name, value) VALUES (?, ?)').run('version', expected);
+  const insert = db.prepare('INSERT INTO meta (name, value) VALUES (?, ?)');
+  for (const [name, value] of Object.entries(expected)) insert.run(name, value);
   return db;
 }
 
@@ -58,24 +61,39 @@ export function markClosed(db: DatabaseSync): void {
 }
 
 function isWhole(db: DatabaseSync): boolean {
+  if (schemaOf(db) !== expectedSchema()) return false;
   const wasClosed = metaOf(db, 'closed') !== null;
   if (wasClosed) db.exec("DELETE FROM meta WHERE name = 'closed'");
   else if ((db.prepare('PRAGMA quick_check(1)').get() as { quick_check: string }).quick_check !== 'ok') return false;
   return true;
 }
 
-function metaOf(db: DatabaseSync, name: string): string | null {
+function schemaOf(db: DatabaseSync): string {
+  return JSON.stringify(db.prepare('SELECT type, name, sql FROM sqlite_schema ORDER BY type, name').all());
+}
+
+function expectedSchema(): string {
+  const db = new DatabaseSync(inMemory);
+  db.exec(copySchema);
+  const schema = schemaOf(db);
+  db.close();
+  return schema;
+}
+
+export function metaOf(db: DatabaseSync, name: string): string | null {
   const row = db.prepare('SELECT value FROM meta WHERE name = ?').get(name) as { value: string } | undefined;
   return row?.value ?? null;
 }
 
-function openUsable(path: string, expected: string, logger: Logger): DatabaseSync | null {
+function openUsable(path: string, expected: { version: string; log: string }, logger: Logger): DatabaseSync | null {
   let db: DatabaseSync | null = null;
   try {
     db = openDatabase(path);
     const version = metaOf(db, 'version');
-    if (version !== expected)
+    if (version !== expected.version)
       logger.info({ path, version, expected }, 'the copy is of another version and is folded again');
+    else if (metaOf(db, 'log') !== expected.log)
+      logger.warn({ path }, 'the copy was folded from another log and is folded again');
     else if (isWhole(db)) return db;
     else logger.warn({ path }, 'the copy is damaged and is folded again');
   } catch (cause) {

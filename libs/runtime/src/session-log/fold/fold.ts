@@ -7,7 +7,6 @@
  * L12. A message that is no commit is refused and counted; a record that `evolve` cannot take breaks its own stream.
  * L13. A commit that demands a newer fold is kept, and its stream is not folded here any more.
  */
-import { createHash } from 'node:crypto';
 import { accept, emptyHead, placementOf, type SessionState, type TakeoverLimits } from '@manyhands/core';
 import type { Logger, RunnableRow, TopicMessage } from '@manyhands/ports';
 import { decodeCommit, isSessionStream, partitionOf, topicOf } from '@manyhands/protocol';
@@ -28,6 +27,7 @@ import { Visibility } from '../copy/copy-schema.ts';
 import type { StreamRow } from '../copy/stream-rows.ts';
 import type { SessionLogCounters } from '../counters.ts';
 import { Lru } from '../lru.ts';
+import { hashOf } from './mark.ts';
 import { ResourceProjection } from './resource-projection.ts';
 import { SessionProjection } from './session-projection.ts';
 
@@ -94,12 +94,6 @@ export class Fold {
     return row.fold !== this.#options.foldVersion && this.canFold(row);
   }
 
-  /** The mark by which L7 knows a message again. */
-  mark(message: TopicMessage): string {
-    const commit = message.value ? decodeCommit(message.value) : null;
-    return commit?.commitId ?? markOf(message.value);
-  }
-
   /** Takes one message; answers its mark. */
   message(message: TopicMessage): string {
     const commit = message.value ? decodeCommit(message.value) : null;
@@ -109,7 +103,7 @@ export class Fold {
         { topic: message.topic, partition: message.partition, offset: message.offset },
         'a message is no commit of a known format and is refused',
       );
-      return markOf(message.value);
+      return hashOf(message.value);
     }
     this.#commit(commit, message.appendedAt);
     return commit.commitId;
@@ -255,12 +249,6 @@ export class Fold {
   #touch(row: StreamRow): void {
     this.#dirty.set(row.streamId, row);
   }
-}
-
-function markOf(value: Uint8Array | null): string {
-  return `#${createHash('sha256')
-    .update(value ?? '')
-    .digest('base64url')}`;
 }
 
 function noEffects(): FoldEffects {

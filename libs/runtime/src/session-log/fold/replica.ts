@@ -20,6 +20,7 @@ import type { PositionRow } from '../copy/position-rows.ts';
 import type { StreamRow } from '../copy/stream-rows.ts';
 import type { SessionLogCounters } from '../counters.ts';
 import type { Fold, FoldEffects, FoldVerdict } from './fold.ts';
+import { markOf } from './mark.ts';
 import { nameOf, Positions } from './positions.ts';
 
 export interface ReplicaOptions {
@@ -45,6 +46,7 @@ export class Replica {
   readonly #verdicts = new Map<CommitId, (verdict: FoldVerdict) => void>();
   readonly #abort = new AbortController();
   readonly #checked = Promise.withResolvers<void>();
+  #damage: string | null = null;
   #running: Promise<void> = Promise.resolve();
 
   constructor(options: ReplicaOptions) {
@@ -67,6 +69,11 @@ export class Replica {
   /** Why a partition is not folded any more; null while it is. */
   stoppedBecause(partition: TopicPartition): string | null {
     return this.#stopped.get(nameOf(partition)) ?? null;
+  }
+
+  /** Why some of the log cannot be folded, and will not be either when this is tried again; null while all of it can. */
+  damage(): string | null {
+    return this.#damage;
   }
 
   /** Calls back with the verdict on a commit when it is folded; answers the way to stop waiting. */
@@ -100,6 +107,7 @@ export class Replica {
         this.#loadPositions();
         logger.error({ cause: String(cause) }, 'folding was interrupted and goes on from the stored positions');
         if (cause instanceof TopicError && !cause.retriable) {
+          if (cause.code !== 'closed') this.#damage = cause.message;
           this.#stopAll(cause.message);
           this.#checked.resolve();
           return;
@@ -168,6 +176,7 @@ export class Replica {
       const problem = await this.#identityProblem(partition);
       if (problem === null) continue;
       this.#stopped.set(nameOf(partition), problem);
+      this.#damage ??= `Partition ${nameOf(partition)} is not folded: ${problem}.`;
       this.#options.logger.error(
         { ...partition, problem },
         'the log is not the one this copy was folded from; the partition stops',
@@ -176,14 +185,14 @@ export class Replica {
   }
 
   async #identityProblem(partition: TopicPartition): Promise<string | null> {
-    const { topic, fold } = this.#options;
+    const { topic } = this.#options;
     const start = await topic.startOffset(partition);
     if (start !== 0) return `the partition begins at ${start} and not at 0: its log was cut`;
     const known = this.#marks.get(nameOf(partition));
     if (!known) return null;
     const [message] = await topic.read({ ...partition, offset: known.lastOffset }, 1).catch(noneIfOutOfRange);
     if (!message || message.offset !== known.lastOffset) return `the last folded message (${known.lastOffset}) is gone`;
-    return fold.mark(message) === known.lastMark
+    return markOf(message) === known.lastMark
       ? null
       : `another message stands at ${known.lastOffset}: the log was replaced`;
   }

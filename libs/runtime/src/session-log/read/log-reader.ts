@@ -24,6 +24,8 @@ import {
 
 /** Pages end here. */
 export const maxPageBytes = 8 * 1024 * 1024;
+/** What one page of events takes: clients go on with the next, and one that writes meanwhile waits for less. */
+const maxEventPageBytes = 1024 * 1024;
 
 export interface LogReaderOptions {
   copy: Copy;
@@ -102,7 +104,14 @@ export class LogReader {
   ): Promise<{ events: EventsAnswer['events']; hasMore: boolean; records: Map<Seq, LogRecord> }> {
     const reads = this.#readsOfEvents(row, page);
     const answer = await this.#withKeys(row.streamId, (keys) =>
-      reads.read({ kind: 'events', ...page, stream: row.id, streamId: row.streamId, keys, maxBytes: maxPageBytes }),
+      reads.read({
+        kind: 'events',
+        ...page,
+        stream: row.id,
+        streamId: row.streamId,
+        keys,
+        maxBytes: maxEventPageBytes,
+      }),
     );
     const records = await this.#complete(row.streamId, answer.records);
     return {
@@ -121,7 +130,7 @@ export class LogReader {
     const { id: stream, streamId } = row;
     const read = (blobs: PageRequest['blobs']): Promise<EventsPage> =>
       this.#withKeys(streamId, (keys) =>
-        reads.read({ kind: 'page', ...page, stream, streamId, keys, maxBytes: maxPageBytes, blobs }),
+        reads.read({ kind: 'page', ...page, stream, streamId, keys, maxBytes: maxEventPageBytes, blobs }),
       );
     try {
       return await read(new Map());

@@ -28,6 +28,7 @@ export class KeyReplica {
   readonly #abort = new AbortController();
   #running: Promise<void> = Promise.resolve();
   #stopped: string | null = null;
+  #damage: string | null = null;
 
   constructor(options: KeyReplicaOptions) {
     this.#options = options;
@@ -46,6 +47,11 @@ export class KeyReplica {
     return this.#stopped;
   }
 
+  /** Why the topic cannot be folded, and will not be either when this is tried again; null while it can. */
+  damage(): string | null {
+    return this.#damage;
+  }
+
   async #run(): Promise<void> {
     const { topic, clock, logger, partitions } = this.#options;
     const { signal } = this.#abort;
@@ -58,6 +64,7 @@ export class KeyReplica {
         logger.error({ cause: String(cause) }, 'folding of data keys was interrupted and goes on');
         if (cause instanceof TopicError && !cause.retriable) {
           this.#stopped = cause.message;
+          if (cause.code !== 'closed') this.#damage = cause.message;
           return;
         }
       }
