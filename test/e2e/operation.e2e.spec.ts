@@ -1,9 +1,10 @@
 /** What an operator relies on: exit codes, signals, health and the demonstration. */
 import { once } from 'node:events';
 import { createHash } from 'node:crypto';
-import { cp, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { until } from '../support/conditions.ts';
 import { hangingTurn } from '../support/conversation.ts';
@@ -151,6 +152,22 @@ describe('a data directory that is damaged', () => {
       const file = path.join(directory, 'log.db');
       await writeFile(file, Buffer.concat([Buffer.alloc(4_096, 0x5a), (await readFile(file)).subarray(4_096)]));
     },
+    'no log beside what was made after it': (directory) => rm(path.join(directory, 'log.db')),
+    'a log that is a directory': async (directory) => {
+      await rm(path.join(directory, 'log.db'));
+      await mkdir(path.join(directory, 'log.db'));
+    },
+    'a copy that is a directory': async (directory) => {
+      await rm(path.join(directory, 'copy.db'));
+      await mkdir(path.join(directory, 'copy.db'));
+    },
+    'the log of another directory': async (directory) => {
+      await runToEnd({ dataDirectory: `${directory}-other`, args: ['--demo'] });
+      await cp(path.join(`${directory}-other`, 'log.db'), path.join(directory, 'log.db'));
+      await rm(`${directory}-other`, { recursive: true });
+    },
+    'the key of another directory': (directory) =>
+      writeFile(path.join(directory, 'key-encryption.key'), Buffer.alloc(32, 7)),
     'a key file that is cut': (directory) => truncate(path.join(directory, 'key-encryption.key'), 7),
     'no key file beside a log': (directory) => rm(path.join(directory, 'key-encryption.key')),
   };
@@ -166,15 +183,36 @@ describe('a data directory that is damaged', () => {
     expect(await contentsOf(directory)).toEqual(before);
   });
 
-  it('only has a damaged copy: it is folded again from the log', async () => {
+  it('lost a message of the log, found when the copy is folded again: the code is 5, with one line', async () => {
     const directory = await newDirectory();
     await copyOf(original, directory);
-    await writeFile(path.join(directory, 'copy.db'), 'not a database '.repeat(1_000));
+    await rm(path.join(directory, 'copy.db'));
+    const sql = 'DELETE FROM messages_1 WHERE "offset" = 1';
+    for (let table = 1; table <= 4; table++) changeDatabase(directory, 'log.db', sql.replace('_1', `_${table}`));
+    const { code, output } = await runToEnd({ dataDirectory: directory });
+    expect(code, output).toBe(5);
+    expect(output).toMatch(/^manyhands: The log is damaged: message 1 of messages_\d is missing\.$/m);
+    expect(output).not.toContain('    at ');
+  });
+
+  it.each<[string, (directory: string) => Promise<void>]>([
+    ['is no database', (directory) => writeFile(path.join(directory, 'copy.db'), 'not a database '.repeat(1_000))],
+    ['lost a table', async (directory) => changeDatabase(directory, 'copy.db', 'DROP TABLE erasures')],
+  ])('only has a copy that %s: it is folded again from the log', async (_, damage) => {
+    const directory = await newDirectory();
+    await copyOf(original, directory);
+    await damage(directory);
     const server = await ServerProcess.start({ dataDirectory: directory });
     onTestFinished(() => server.remove());
     expect((await server.client().beta.sessions.list()).data).toHaveLength(1);
   });
 });
+
+function changeDatabase(directory: string, name: string, sql: string): void {
+  const database = new DatabaseSync(path.join(directory, name));
+  database.exec(sql);
+  database.close();
+}
 
 /** Without the sandboxes: their sockets cannot be copied. */
 function copyOf(original: string, directory: string): Promise<void> {
