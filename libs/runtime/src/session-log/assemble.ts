@@ -25,6 +25,7 @@ import { DataKeys } from './write/data-keys.ts';
 import { GroupCommit } from './write/group-commit.ts';
 import { KeyFile } from './write/key-file.ts';
 import { KeyReplica } from './write/key-replica.ts';
+import { WriteHealth } from './write/write-health.ts';
 
 export type AssembleOptions = Required<SessionLogServiceOptions> & { newId: () => EventId };
 export type SessionLogParts = ReturnType<typeof assemble>;
@@ -84,7 +85,8 @@ export function assemble(options: AssembleOptions) {
     stoppedBecause: () => keyReplica.stoppedBecause(),
   });
 
-  const groups = new GroupCommit(topic, counters);
+  const writeHealth = new WriteHealth(clock, logger);
+  const groups = new GroupCommit({ topic, counters, onWritten: (failure) => writeHealth.written(failure) });
   const passKeyBarrier = (partitions: readonly TopicPartition[]): Promise<void> => keyBarrier.pass(partitions);
   const keys = new DataKeys({
     topic,

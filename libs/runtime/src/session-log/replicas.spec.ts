@@ -134,6 +134,22 @@ describe('replicas of the session log', { timeout: 60_000 }, () => {
     expect(faults).toEqual([]);
   });
 
+  it('say after a few seconds that a log takes nothing, and write again when it does', async () => {
+    const service = await log.start();
+    const sessionId = await newSession(service);
+    faults = Array.from({ length: 1_000 }, () => ({ kind: 'unavailable' }) as const);
+    const began = clock.monotonicMs();
+    await expect(service.execute(sendText(workspaceId, sessionId, 'never written'))).rejects.toMatchObject({
+      code: 'unavailable',
+      message: 'the log cannot be written',
+    });
+    expect(clock.monotonicMs() - began).toBeLessThan(15_000);
+    faults = [];
+    await service.execute(sendText(workspaceId, sessionId, 'written'));
+    const { records } = await service.getEvents(sessionStream(sessionId), { kinds: ['user.message'] });
+    expect(records).toHaveLength(1);
+  });
+
   it('let no fast clock freeze the time of a stream (L8)', async () => {
     const service = await log.start();
     const sessionId = await newSession(service);

@@ -2,7 +2,8 @@
  * Appends a commit and answers with its verdict, which is this replica's own fold's.
  *
  * L4. The answer is the first copy's. While the outcome of a write is unknown the same bytes are sent again, for up to
- *     60 s; a commit whose place another one has taken is a conflict, for good.
+ *     60 s; a commit whose place another one has taken is a conflict, for good. A commit of which surely nothing was
+ *     written needs no such patience: its writer is told after 5 s.
  */
 import { accept } from '@manyhands/core';
 import { SessionLogError, TopicError, type AppendResult, type Clock, type Topic } from '@manyhands/ports';
@@ -36,6 +37,8 @@ export interface AppenderOptions {
 
 /** How long the outcome of a write may stay unknown before the writer is told so. */
 const giveUpMs = 60_000;
+/** How long a log that takes nothing, as on a full disk, is asked again. */
+const refusedMs = 5_000;
 const resendMs = 250;
 /** A durable commit is folded at once unless the tail is being opened anew. */
 const foldWaitMs = 2_000;
@@ -89,7 +92,8 @@ export class Appender {
     const partition = partitionOf(unsealed.streamId, topics.partitionsOf(topic));
     const verdict = Promise.withResolvers<FoldVerdict>();
     const forget = replica.onVerdict(commitId, verdict.resolve);
-    const deadline = clock.monotonicMs() + giveUpMs;
+    const began = clock.monotonicMs();
+    let isSurelyUnwritten = true;
     try {
       for (;;) {
         const failure = await groups
@@ -101,8 +105,11 @@ export class Appender {
           throw new SessionLogError('unavailable', 'the log cannot be written', { cause: failure });
         }
         if (this.#closing.signal.aborted) throw new SessionLogError('closed', 'the session log is going down');
+        isSurelyUnwritten &&= failure instanceof TopicError && failure.code === 'unavailable';
+        const deadline = began + (isSurelyUnwritten ? refusedMs : giveUpMs);
         if (clock.monotonicMs() > deadline) {
-          throw new SessionLogError('unavailable', 'the outcome of a write is not known', { cause: failure });
+          const what = isSurelyUnwritten ? 'the log cannot be written' : 'the outcome of a write is not known';
+          throw new SessionLogError('unavailable', what, { cause: failure });
         }
         if (failure !== undefined) counters.resentBatches++;
         // A durable commit that is not folded yet needs time, not another copy; one more copy would be harmless (L4).

@@ -19,7 +19,7 @@ describe('GroupCommit', () => {
         return { kind: 'none' };
       },
     });
-    const commits = new GroupCommit(topic, newCounters());
+    const commits = new GroupCommit({ topic, counters: newCounters() });
     const first = commits.append(entry('a'));
     await Promise.resolve();
     await Promise.resolve();
@@ -38,7 +38,7 @@ describe('GroupCommit', () => {
   it('tells every writer of a group that failed, and goes on', async () => {
     const faults: AppendFault[] = [{ kind: 'unavailable' }];
     const topic = new MemoryTopic({ now: () => 1 as Instant, appending: () => faults.shift() ?? { kind: 'none' } });
-    const commits = new GroupCommit(topic, newCounters());
+    const commits = new GroupCommit({ topic, counters: newCounters() });
     const results = await Promise.allSettled([commits.append(entry('a')), commits.append(entry('b'))]);
     expect(results.map((result) => result.status === 'rejected' && result.reason instanceof TopicError)).toEqual([
       true,

@@ -22,21 +22,26 @@ const maxGroupBytes = 4 * 1024 * 1024;
 /** A log that is this far behind its writers is away, as far as they are concerned. */
 const maxWaitingEntries = 10_000;
 
+export interface GroupCommitOptions {
+  topic: Topic;
+  counters: SessionLogCounters;
+  /** Is told how each write ended; null when it is durable. */
+  onWritten?: (failure: unknown) => void;
+  /** Names the leader of an entry's partition; without it all have one. */
+  leaderOf?: (entry: TopicEntry) => string;
+}
+
 export class GroupCommit {
-  readonly #topic: Topic;
-  readonly #counters: SessionLogCounters;
-  readonly #leaderOf: (entry: TopicEntry) => string;
+  readonly #options: GroupCommitOptions;
   readonly #lines = new Map<string, Line>();
 
-  constructor(topic: Topic, counters: SessionLogCounters, leaderOf: (entry: TopicEntry) => string = () => '') {
-    this.#topic = topic;
-    this.#counters = counters;
-    this.#leaderOf = leaderOf;
+  constructor(options: GroupCommitOptions) {
+    this.#options = options;
   }
 
   /** Resolves when the entry is durable; rejects with the topic's error, after which it may or may not be. */
   append(entry: TopicEntry): Promise<void> {
-    const leader = this.#leaderOf(entry);
+    const leader = this.#options.leaderOf?.(entry) ?? '';
     let line = this.#lines.get(leader);
     if (!line) this.#lines.set(leader, (line = { waiting: [], isWriting: false }));
     const written = line;
@@ -50,16 +55,19 @@ export class GroupCommit {
   }
 
   async #write(line: Line): Promise<void> {
+    const { topic, counters, onWritten } = this.#options;
     line.isWriting = true;
     // What is asked for in this same turn of the event loop still gets into the first group.
     await Promise.resolve();
     while (line.waiting.length > 0) {
       const group = takeGroup(line.waiting);
-      this.#counters.batches++;
+      counters.batches++;
       try {
-        await this.#topic.append(group.map(({ entry }) => entry));
+        await topic.append(group.map(({ entry }) => entry));
+        onWritten?.(null);
         for (const { resolve } of group) resolve();
       } catch (cause) {
+        onWritten?.(cause);
         for (const { reject } of group) reject(cause);
       }
     }
