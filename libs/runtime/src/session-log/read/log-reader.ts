@@ -24,8 +24,6 @@ import {
 
 /** Pages end here. */
 export const maxPageBytes = 8 * 1024 * 1024;
-/** What one page of events takes: clients go on with the next, and one that writes meanwhile waits for less. */
-const maxEventPageBytes = 1024 * 1024;
 
 export interface LogReaderOptions {
   copy: Copy;
@@ -104,14 +102,7 @@ export class LogReader {
   ): Promise<{ events: EventsAnswer['events']; hasMore: boolean; records: Map<Seq, LogRecord> }> {
     const reads = this.#readsOfEvents(row, page);
     const answer = await this.#withKeys(row.streamId, (keys) =>
-      reads.read({
-        kind: 'events',
-        ...page,
-        stream: row.id,
-        streamId: row.streamId,
-        keys,
-        maxBytes: maxEventPageBytes,
-      }),
+      reads.read({ kind: 'events', ...page, stream: row.id, streamId: row.streamId, keys, maxBytes: maxPageBytes }),
     );
     const records = await this.#complete(row.streamId, answer.records);
     return {
@@ -130,7 +121,7 @@ export class LogReader {
     const { id: stream, streamId } = row;
     const read = (blobs: PageRequest['blobs']): Promise<EventsPage> =>
       this.#withKeys(streamId, (keys) =>
-        reads.read({ kind: 'page', ...page, stream, streamId, keys, maxBytes: maxEventPageBytes, blobs }),
+        reads.read({ kind: 'page', ...page, stream, streamId, keys, maxBytes: maxPageBytes, blobs }),
       );
     try {
       return await read(new Map());
