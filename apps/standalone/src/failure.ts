@@ -12,6 +12,15 @@ export interface Failure {
 
 export function describeFailure(error: unknown): Failure {
   if (error instanceof ConfigError) return { exitCode: exitCodes.config, message: error.message };
+  if (error instanceof SandboxError && error.code === 'no-isolation') {
+    const advice =
+      'Install bubblewrap, or start with --unsafe-no-isolation if what the model runs may see this machine.';
+    return { exitCode: exitCodes.noIsolation, message: `${error.message}\n${advice}` };
+  }
+  if (isDiskFull(error)) {
+    const advice = 'No space is left on the disk of MANYHANDS_DATA_DIR: make room, then start again.';
+    return { exitCode: exitCodes.error, message: `${(error as Error).message}\n${advice}` };
+  }
   if (error instanceof DataDirectoryError) {
     const exitCode = error.code === 'locked' ? exitCodes.locked : exitCodes.damaged;
     const advice = 'Stop that process, or choose another MANYHANDS_DATA_DIR (and PORT).';
@@ -21,11 +30,8 @@ export function describeFailure(error: unknown): Failure {
     return { exitCode: exitCodes.damaged, message: error.message };
   if (error instanceof TopicError && (error.code === 'damaged' || error.code === 'identity-mismatch'))
     return { exitCode: exitCodes.damaged, message: error.message };
-  if (error instanceof SandboxError && error.code === 'no-isolation') {
-    const advice =
-      'Install bubblewrap, or start with --unsafe-no-isolation if what the model runs may see this machine.';
-    return { exitCode: exitCodes.noIsolation, message: `${error.message}\n${advice}` };
-  }
+  if ((error instanceof TopicError || error instanceof SandboxError) && error.code === 'unavailable')
+    return { exitCode: exitCodes.error, message: error.message };
   if (isListenError(error)) {
     return {
       exitCode: exitCodes.portTaken,
@@ -36,6 +42,13 @@ export function describeFailure(error: unknown): Failure {
     exitCode: exitCodes.error,
     message: error instanceof Error ? (error.stack ?? error.message) : String(error),
   };
+}
+
+/** Also where the disk was the reason of a reason. SQLite says so in words. */
+function isDiskFull(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if ('code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')) return true;
+  return /no space left|disk .*is full/i.test(error.message) || isDiskFull(error.cause);
 }
 
 function isListenError(

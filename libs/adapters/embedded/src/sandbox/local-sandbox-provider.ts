@@ -25,6 +25,7 @@ import {
 import type { EnvironmentSettings, EventId, SessionId } from '@manyhands/protocol';
 import { makeCgroups } from './cgroups.ts';
 import { daemonCommand, type Isolation } from './daemon-command.ts';
+import { isDiskFull } from './disk-full.ts';
 import { isolationProblem, isolations, type ProbeParts } from './isolation.ts';
 import { launch } from './launch.ts';
 import { LifeDirectory, livesOf, names } from './life-directory.ts';
@@ -85,7 +86,10 @@ export class LocalSandboxProvider implements SandboxProvider {
     this.isolation = isolation;
   }
 
-  /** Finds out what works on this machine. Throws `SandboxError` `'no-isolation'` when nothing does. */
+  /**
+   * Finds out what works on this machine. Throws `SandboxError`: `'no-isolation'` when nothing does, `'unavailable'` when
+   * that cannot be told because the disk is full.
+   */
   static async open(options: LocalSandboxOptions): Promise<LocalSandboxProvider> {
     mkdirSync(options.directory, { recursive: true, mode: 0o700 });
     const parts = {
@@ -101,6 +105,11 @@ export class LocalSandboxProvider implements SandboxProvider {
       found.push(`${isolation}: ${problem}`);
       options.logger.warn({ isolation, problem }, 'a way of isolating commands does not work on this machine');
     }
+    if (isDiskFull(options.directory))
+      throw new SandboxError(
+        'unavailable',
+        `sandboxes cannot be tried out: no space left on the disk of ${options.directory}`,
+      );
     throw new SandboxError('no-isolation', `commands cannot be isolated on this machine (${found.join('; ')})`);
   }
 
