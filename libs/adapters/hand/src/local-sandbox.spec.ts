@@ -372,7 +372,8 @@ describe.each(available)('%s', (isolation) => {
       expect(many).toContain('Resource temporarily unavailable');
     });
 
-    it('holds a sandbox to its memory where the machine lets us', async (context) => {
+    // The kernel chooses whom it ends when the memory is used up; once in a while that is the daemon itself.
+    it('holds a sandbox to its memory where the machine lets us', { retry: 3 }, async (context) => {
       const tried = await provision({ limits: { memoryBytes: 300 * 1024 ** 2 } });
       const [owner] = toDestroy.at(-1) as [LocalSandboxProvider, never];
       const life = join(root, String(made), 'hands', tried.ref.sessionId, 'main/lives/1');
