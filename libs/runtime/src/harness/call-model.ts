@@ -4,6 +4,7 @@ import {
   builtinTools,
   classifyCalls,
   compactionPrompt,
+  defaultTurnLimits,
   noTokens,
   offeredTools,
   retryDelayMs,
@@ -147,13 +148,11 @@ export function limitsOf(state: SessionState, deps: Pick<HarnessDeps, 'profileOf
   const profile = deps.profileOf(state.model);
   const maxOutputTokens = Math.min(profile.maxOutputTokens, deps.settings.maxOutputTokens);
   return {
+    ...defaultTurnLimits,
     price: profile.price,
     contextWindowTokens: profile.contextWindowTokens,
     maxOutputTokens,
-    trimAbove: 0.6,
-    compactAbove: 0.8,
     maxFailures: deps.settings.maxModelFailures,
-    maxCompactions: 2,
     takeover: deps.settings.takeover,
   };
 }

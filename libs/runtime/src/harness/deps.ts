@@ -10,6 +10,7 @@ import type {
   ToolAvailability,
   TurnLimits,
 } from '@manyhands/core';
+import { defaultTakeoverLimits } from '@manyhands/core';
 import type {
   Clock,
   LiveBus,
@@ -63,7 +64,7 @@ export interface HarnessSettings {
 export const defaultHarnessSettings: HarnessSettings = {
   maxSessions: 1_000,
   sweepIntervalMs: 1_000,
-  takeover: { giveUpAt: 6, secondWaitMs: 5_000, laterWaitMs: 30_000 },
+  takeover: defaultTakeoverLimits,
   maxModelFailures: 8,
   maxOutputTokens: 32_000,
 };

@@ -122,11 +122,11 @@ class TurnLoop {
   }
 
   #nextStep(): Step {
-    const { deps, held } = { deps: this.#deps, held: this.#held };
-    return deps.harness.nextStep(
-      held.state,
-      limitsOf(held.state, deps),
-      deps.clock.now(),
+    const { state } = this.#held;
+    return this.#deps.harness.nextStep(
+      state,
+      limitsOf(state, this.#deps),
+      this.#deps.clock.now(),
       this.#newId,
       this.#running.knowledge,
     );

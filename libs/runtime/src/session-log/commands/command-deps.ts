@@ -1,6 +1,6 @@
 /** What the handlers of commands share: each reads what it needs beside the state, and lets the core decide. */
 import type { SessionContents, SessionState } from '@manyhands/core';
-import type { DefaultEffort, ErrorCode, EventId, Instant, RecordDraft, Refusal, StreamId } from '@manyhands/protocol';
+import type { DefaultEffort, ErrorCode, EventId, Instant, RecordDraft, Refusal } from '@manyhands/protocol';
 import type { Copy } from '../copy/copy.ts';
 import type { StreamRow } from '../copy/stream-rows.ts';
 import type { States } from '../fold/states.ts';
@@ -25,5 +25,3 @@ export function notFound(what: string, code: ErrorCode = 'not_found'): CommandDe
 
 /** Where a decision stood: the commit expects the stream to be there still. */
 export type Row = StreamRow | null;
-
-export type { StreamId };
